@@ -3,9 +3,9 @@
 //   attention_bench [THREADS] [ROUNDS] [--json FILE]
 //
 // The first table is for one thread; THREADS above 1 add a second table. With ROUNDS of 0, only dot peaks are measured.
-// Flops count visible pairs of queries and keys, for width w and value width v: 2 pairs (w + v) forward, 2 pairs
-// (3 w + 2 v) backward. The backward pass reads the output and the log of the sums. Each round measures the dot peak
-// before each pass, so that a drifting clock affects both.
+// Flops count visible pairs of queries and keys, for width w and value width v: 2 pairs (w + v) forward, 2 pairs (3 w + 2 v)
+// backward. The backward pass reads the output and the log of the sums. Each round measures the dot peak before each pass, so
+// that a drifting clock affects both.
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
@@ -85,7 +85,7 @@ double bf16_peak() {
   return peak > 0 ? peak : dot_peak(Dot::kF32);
 }
 
-// The sum of threads that run at the same time.
+// Returns the sum over concurrent threads.
 double peak_of(const Type &type, int threads) {
   std::vector<double> peaks(static_cast<size_t>(threads));
   const auto measure = [&](size_t thread) {
@@ -162,7 +162,7 @@ class AttentionRun {
   lpt_attention_options options_ = LPT_ATTENTION_OPTIONS_INIT;
 };
 
-// One pass, and seconds and shares of its rounds.
+// One pass, with the seconds and shares of its rounds.
 struct Pass {
   const Type *type;
   std::string name;

@@ -1,10 +1,10 @@
-// How fast ranks that are threads reduce to all, beside what memory gives them: as many threads that add up their share of
-// the arrays by a plain loop and store it to every place, and memcpy, in the same run.
+// Speed of all-reduce on ranks that are threads, compared with the memory bandwidth in the same run: threads that add their
+// shard of the arrays in a loop and store it to every output, and memcpy.
 //
 //   comm_bench [RANKS] [MEBIBYTES] [--json FILE]
 //
-// Defaults: 2 ranks, 64 MiB for each. Each figure is the median of runs in turn; times are from the first rank's start to
-// the last one's end.
+// Defaults: 2 ranks, 64 MiB for each. Each result is the median of interleaved runs. Times are from the start of the first rank
+// to the end of the last one.
 #include <algorithm>
 #include <atomic>
 #include <barrier>
@@ -26,7 +26,7 @@ namespace lpt::bench {
 namespace {
 
 constexpr int kRounds = 15;
-constexpr double kTarget = 0.7;  // of the loop's speed: 2 ranks, 64 MiB
+constexpr double kTarget = 0.7;  // of the speed of the loop: 2 ranks, 64 MiB
 
 void demand(lpt_context *context, lpt_status status) {
   if (status == LPT_OK) return;
@@ -40,7 +40,7 @@ class Bench {
       : ranks_(ranks), count_(bytes / 4), report_(report), start_(ranks) {
     for (int32_t q = 0; q < ranks; ++q) {
       inputs_.emplace_back(static_cast<size_t>(count_), 1.0f);
-      outputs_.emplace_back(static_cast<size_t>(count_), 0.0f);  // on 16 bytes, as the allocator gives it
+      outputs_.emplace_back(static_cast<size_t>(count_), 0.0f);  // 16-byte alignment of the allocator
     }
   }
 
@@ -89,7 +89,7 @@ class Bench {
     lpt_context_destroy(context);
   }
 
-  // The same with stores that go past the caches; of two ranks.
+  // The same with streaming stores, for two ranks.
   void add_past_caches(int32_t rank) {
 #if defined(__SSE2__)
     if (ranks_ != 2) return;
@@ -108,7 +108,7 @@ class Bench {
 
   void add_by_hand(int32_t rank) {
     const int64_t begin = count_ * rank / ranks_, end = count_ * (rank + 1) / ranks_;
-    if (ranks_ == 2) {  // what a compiler makes of it
+    if (ranks_ == 2) {  // the compiler vectorizes this loop
       const float *const a = inputs_[0].data(), *const b = inputs_[1].data();
       float *__restrict const first = outputs_[0].data(), *__restrict const second = outputs_[1].data();
       for (int64_t i = begin; i < end; ++i) first[i] = second[i] = a[i] + b[i];

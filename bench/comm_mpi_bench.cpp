@@ -1,4 +1,4 @@
-// lpt_all_reduce by the engine over MPI beside MPI_Allreduce itself, alternately:
+// lpt_all_reduce over MPI compared with MPI_Allreduce, in alternation:
 //   mpirun -n 2 --bind-to none build/test/bench/comm_mpi_bench [KIB] [ROUNDS] [--json FILE]
 #include <mpi.h>
 
@@ -11,7 +11,7 @@
 namespace lpt::bench {
 namespace {
 
-// The middle and the least of some times.
+// The median and the minimum of some times.
 struct Summary {
   double median, least;
 };
@@ -21,7 +21,7 @@ Summary summary(std::vector<double> times) {
   return {times[times.size() / 2], times.front()};
 }
 
-// From a common beginning until the last rank has ended.
+// Returns the seconds from a common start until the last rank has finished.
 template <typename Work>
 double timed(const Work &work) {
   MPI_Barrier(MPI_COMM_WORLD);
@@ -63,7 +63,7 @@ void race(int64_t kib, int rounds, int rank, Report &report) {
     const double b = timed([&] {
       MPI_Allreduce(input.data(), output.data(), static_cast<int>(count), MPI_FLOAT, MPI_SUM, MPI_COMM_WORLD);
     });
-    if (i == 0) continue;  // pages and paths are set up
+    if (i == 0) continue;  // the first run sets up pages and connections
     ours.push_back(a);
     theirs.push_back(b);
     ratios.push_back(a / b);

@@ -1,6 +1,5 @@
-// GEMMs beside the limits of this machine, and beside other libraries' GEMMs of the same shapes: `lpt bench gemm`
-// with peers. Names are those of `lpt bench gemm`; `lpt bench gemm --from FILE --picture FILE.svg` draws what --json has
-// written.
+// GEMMs compared with the limits of this machine and with GEMMs of other libraries: `lpt bench gemm` with peers. Names are
+// those of `lpt bench gemm`. `lpt bench gemm --from FILE --picture FILE.svg` plots the output of --json.
 #include <CLI/CLI.hpp>
 #include <cstdio>
 #include <fstream>

@@ -30,9 +30,9 @@ const std::vector<Group> &groups() {
       {"llama",
        {plain(512, 4096, 4096), plain(512, 4096, 11008), plain(16, 4096, 4096), plain(16, 4096, 11008),
         plain(8, 4096, 4096), plain(8, 4096, 11008)}},
-      // The last one has at least 128 MiB of weights in every format: beyond any cache.
+      // The last shape has at least 128 MiB of weights in every format, which exceeds any cache.
       {"decode", {plain(1, 4096, 4096), plain(1, 4096, 11008), plain(1, 4096, 65536)}},
-      // A linear layer of 128 inputs and 352 outputs on 2048 tokens, other forms, and few rows.
+      // A linear layer with 128 inputs and 352 outputs on 2048 tokens, other transpositions, and small m.
       {"layers",
        {formed("layer-output", 2048, 128, 352, false, true),
         formed("layer-input-gradient", 2048, 352, 128, false, false),
@@ -42,7 +42,7 @@ const std::vector<Group> &groups() {
   return all;
 }
 
-// M x K x N, or one number for all three; nothing where the text is something else.
+// Parses M x K x N, or one number for all three. Returns nothing for other texts.
 std::optional<GemmShape> spelled(const std::string &name) {
   int64_t extents[3] = {};
   int count = 0;
@@ -64,7 +64,7 @@ lpt_format_description described(lpt_format format) {
   return description;
 }
 
-// Short integers, and e2m1fn in halves, are multiplied as int8; what bf16 holds exactly as bf16; the rest as f32.
+// Two integers or e2m1fn are multiplied as int8, values that are exact in bf16 as bf16, all others as f32.
 GemmLimit limit_of(lpt_format a, lpt_format b) {
   const lpt_format elements[] = {described(a).element, described(b).element};
   const auto is_wide = [](lpt_format element) {
@@ -84,7 +84,7 @@ bool is_float8(lpt_format format) {
          description.block_scale == LPT_FORMAT_NONE;
 }
 
-// Bars where all sides are 512 and longer, where one is 4096 and longer as well, and of 16 rows.
+// Targets for shapes with all sides of at least 512, with one side of at least 4096 too, and with 16 rows.
 struct Bars {
   double squares = 0, large = 0, few = 0;
 };
@@ -97,7 +97,7 @@ Bars bars_of(const GemmPair &pair) {
   if (pair.a == LPT_FORMAT_INT8_1X32 && pair.b == LPT_FORMAT_INT8_1X32) return {0.55, 0.55, 0};
   if (a.element == LPT_FORMAT_INT8 && b.element == LPT_FORMAT_INT8) return {0.92, 0, 0};
   if (b.element != LPT_FORMAT_INT4) return {};
-  if (a.element == LPT_FORMAT_INT8) return {0.44, 0.44, 0.33};  // as the next ones: a bf16 dot takes twice the time
+  if (a.element == LPT_FORMAT_INT8) return {0.44, 0.44, 0.33};  // bf16 dots take twice the time of int8 dots
   if (a.element == LPT_FORMAT_BF16 || is_float8(pair.a)) return {0.88, 0.88, 0.66};
   return {};
 }

@@ -22,7 +22,7 @@ void require(const lpt_context *context, lpt_status status) {
   if (status != LPT_OK) throw std::runtime_error(problem_of(context, status));
 }
 
-// Uniform in [-1, 1), the same in each run.
+// Uniform in [-1, 1), equal in each run.
 std::vector<float> numbers(size_t count) {
   std::vector<float> result(count);
   uint32_t state = 1;
@@ -91,7 +91,7 @@ std::shared_ptr<lpt_tensor> GemmOperands::quantized(lpt_format format, int64_t r
   return target;
 }
 
-// The row, or rows, that the table chooses: lines of the explanation that are not indented.
+// Returns the selected kernels: lines of the explanation that are not indented.
 std::string GemmOperands::row_of(const lpt_tensor *a, const lpt_tensor *b, const lpt_gemm_options &options) {
   lpt_gemm_options check = options;
   check.flags |= LPT_CHECK_ONLY;
@@ -106,10 +106,10 @@ std::string GemmOperands::row_of(const lpt_tensor *a, const lpt_tensor *b, const
   return rows;
 }
 
-// Decodes the first rows of an operand, as many as blocks allow to cut off, or all of them.
+// Decodes the first rows of an operand: a multiple of the block height, or all rows.
 std::vector<float> GemmOperands::first_rows(const lpt_tensor *tensor, lpt_format format, bool is_whole,
                                             int64_t *out_rows) {
-  constexpr int64_t kRows = 128;  // a multiple of the height of blocks
+  constexpr int64_t kRows = 128;  // a multiple of the block height
   lpt_context *const context = contexts_[0];
   lpt_tensor_description shape = LPT_TENSOR_DESCRIPTION_INIT;
   require(context, lpt_tensor_describe(context, tensor, &shape));
@@ -128,7 +128,7 @@ std::vector<float> GemmOperands::first_rows(const lpt_tensor *tensor, lpt_format
   return decoded;
 }
 
-// A bench of wrong GEMMs would say nothing: the bound is the one that the documentation promises.
+// Checks the result of a benchmarked GEMM against the documented error bound.
 void GemmOperands::check_result(const GemmPair &pair, const lpt_tensor *a, const lpt_tensor *b,
                                 const std::string &what) {
   int64_t a_rows = 0, b_rows = 0;

@@ -1,4 +1,4 @@
-// What races in a bench of GEMMs: a pair of formats with its operands, or somebody else's GEMM.
+// Contenders of a GEMM benchmark: a pair of formats with its operands, or the GEMM of another library.
 #pragma once
 
 #include <functional>
@@ -18,20 +18,20 @@ struct GemmContender {
   GemmLimit kind = GemmLimit::kF32;
   double bar = 0;
   size_t weight_bytes = 0;                  // elements and scales
-  std::vector<std::function<void()>> runs;  // on one thread; then, if more are requested, on all of them
+  std::vector<std::function<void()>> runs;  // on one thread; if more threads are requested, also on all of them
 };
 
-// The operands and the result of one shape. Throws std::runtime_error where the library fails, or computes what is wrong.
+// The operands and the result of one shape. Throws std::runtime_error if the library fails or computes a wrong result.
 class GemmOperands {
  public:
-  // On one thread, and on `threads` if they are more.
+  // Uses one thread, and also `threads` threads if this is more than one.
   GemmOperands(const GemmShape &shape, int threads, lpt_isa isa);
   ~GemmOperands();
   GemmOperands(const GemmOperands &) = delete;
   GemmOperands &operator=(const GemmOperands &) = delete;
 
-  // The pair with plain weights, with packed ones, or both. Where one is left out `reason` says why. Each has run once on
-  // every number of threads, and some elements of its result were compared with a sum in f64.
+  // Returns the pair with dense weights, with packed weights, or both. For an omitted contender, `reason` states why. Each has
+  // run once on every number of threads, and some elements of its result are compared with an f64 sum.
   std::vector<GemmContender> contenders(const GemmPair &pair, bool wants_plain, bool wants_packed, std::string &reason);
 
  private:

@@ -28,7 +28,7 @@ void fill(const memory &operand) {
   for (size_t i = 0; i < operand.get_desc().get_size(); ++i) bytes[i] = static_cast<uint8_t>((i * 37) & 0x3B);
 }
 
-// `is_packed`: oneDNN chooses the order of the weights, and no one times it.
+// `is_packed`: oneDNN selects the layout of the weights, and the reorder is not timed.
 std::function<void()> onednn_run(const GemmShape &shape, GemmLimit kind, bool is_packed, int threads,
                                  size_t &out_weight_bytes) {
   omp_set_num_threads(threads);
@@ -79,11 +79,11 @@ void add_onednn(std::vector<GemmPeer> &peers) {
 }
 #endif
 
-// Of OpenBLAS, by its C interface: row-major is 101, transposed 112, not transposed 111.
+// The C interface of OpenBLAS: row-major is 101, transposed 112, not transposed 111.
 using Sgemm = void (*)(int order, int transposes_a, int transposes_b, int m, int n, int k, float alpha, const float *a,
                        int a_stride, const float *b, int b_stride, float beta, float *c, int c_stride);
 
-// Debian's OpenBLAS takes this CPU for a Haswell; a core type that is forced takes AVX-512.
+// OpenBLAS of Debian detects this CPU as Haswell. Setting the core type enables AVX-512.
 const char *core_type() {
   return __builtin_cpu_supports("avx512f") ? "SkylakeX" : __builtin_cpu_supports("avx2") ? "Haswell" : nullptr;
 }

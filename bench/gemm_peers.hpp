@@ -1,5 +1,5 @@
-// Other libraries' GEMMs, where they are installed: oneDNN (Debian: libdnnl-dev, at build time), OpenBLAS (Debian:
-// libopenblas0-pthread, found when the bench runs).
+// GEMMs of other installed libraries: oneDNN (Debian: libdnnl-dev, at build time), OpenBLAS (Debian: libopenblas0-pthread, at
+// run time).
 #pragma once
 
 #include <string>
@@ -9,7 +9,7 @@
 
 namespace lpt::bench {
 
-// Those that are here; `missing` names the others, and why.
+// Returns the available peers. `missing` receives the names of the others with the reason.
 std::vector<GemmPeer> gemm_peers(std::vector<std::string> &missing);
 
 }  // namespace lpt::bench

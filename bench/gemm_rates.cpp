@@ -14,11 +14,11 @@ namespace lpt::bench {
 namespace {
 
 constexpr int kLeastRounds = 5;
-constexpr size_t kBytesAtOnce = size_t{3} << 30;  // of weights that race together
+constexpr size_t kBytesAtOnce = size_t{3} << 30;  // of weights in one race
 constexpr double kVisitSeconds = 5e-3;
-constexpr double kLongRun = 20e-3;   // runs that long warm up their caches themselves
+constexpr double kLongRun = 20e-3;   // longer runs need no warm-up
 constexpr double kShortRun = 50e-6;  // shorter ones are timed several at a time
-constexpr double kOtherLoad = 0.3;   // beside our own
+constexpr double kOtherLoad = 0.3;   // in addition to the load of this process
 
 double median(std::vector<double> values) {
   if (values.empty()) return 0;
@@ -45,7 +45,7 @@ std::string isa_name(lpt_isa isa) {
   }
 }
 
-// Whether GEMMs of this isa may use tiles.
+// Returns whether GEMMs of this ISA may use AMX tiles.
 bool may_use_tiles(lpt_isa isa) {
   if (isa != LPT_ISA_AUTO && isa < LPT_ISA_X86_AMX) return false;
   lpt_context_options options = LPT_CONTEXT_OPTIONS_INIT;
@@ -57,7 +57,7 @@ bool may_use_tiles(lpt_isa isa) {
   return may;
 }
 
-// Bytes to be read, as many as the weights that are compared with them, in memory of the library like those.
+// Memory for the read benchmark, as large as the compared weights, allocated by the library like these.
 class Memory {
  public:
   explicit Memory(size_t bytes) : bytes_(bytes) {
@@ -79,7 +79,7 @@ class Memory {
   Memory(const Memory &) = delete;
   Memory &operator=(const Memory &) = delete;
 
-  // GB/s of reading the first `bytes` on so many threads at a time, the least of some times.
+  // Returns the best rate in GB/s of reading the first `bytes` on several threads, over `times` runs.
   double rate(size_t bytes, int threads, int times) const {
     double best = 0;
     for (int i = 0; i < times; ++i) {
@@ -142,7 +142,7 @@ class Rates {
   }
 
  private:
-  // Contenders are made until their weights fill what may race together, then they race. `part_` of the shape is done.
+  // Creates contenders until their weights reach kBytesAtOnce, then races them. `part_` is the completed fraction of the shape.
   void measure(const GemmShape &shape) {
     const size_t first = report_.rates.size();
     GemmOperands operands(shape, options_.threads, options_.isa);
@@ -197,14 +197,14 @@ class Rates {
     options_.on_progress((static_cast<double>(shape_index_) + part) / whole, shape.name + ": " + what);
   }
 
-  // Beside the limits that shares are of: what tiles do, where GEMMs may use them.
+  // Also measures the AMX tile peak where GEMMs may use tiles. Shares are not relative to it.
   void measure_tiles(GemmLimit kind) {
     if (!has_tiles_ || kind == GemmLimit::kF32) return;
     double &best = kind == GemmLimit::kBf16 ? report_.bf16_tile_gflops : report_.int8_tile_gops;
     best = std::max(best, dot_peak(kind == GemmLimit::kBf16 ? Dot::kBf16Tiles : Dot::kInt8Tiles));
   }
 
-  // What bounds a kind of GEMM in this round. Where its dot products are not to be had, f32 does.
+  // Returns the limit of a kind of GEMM in this round. Without the dot instructions it is that of f32.
   Ceiling measured(GemmLimit kind) {
     const bool has_avx512 = options_.isa == LPT_ISA_AUTO || options_.isa >= LPT_ISA_X86_AVX512;
     const bool has_dots = options_.isa == LPT_ISA_AUTO || options_.isa >= LPT_ISA_X86_AVX512_BF16;
@@ -229,7 +229,7 @@ class Rates {
     }
   }
 
-  // Runs a lane some times. The least of the times.
+  // Runs a lane several times and returns the minimum time.
   static double visit(Lane &lane) {
     const auto &run = lane.contender->runs[lane.run];
     if (lane.estimate < kLongRun) run();
@@ -268,7 +268,7 @@ class Rates {
     }
   }
 
-  // When it is over, `part` of the shape is done.
+  // Races contenders. After the race, `part` of the shape is complete.
   void race(const GemmShape &shape, const std::vector<GemmContender> &contenders, double part) {
     std::vector<Lane> lanes;
     size_t most_bytes = 0;
@@ -321,7 +321,7 @@ class Rates {
       if (lane.run == 0) alone = rate.seconds;
       if (lane.run == 1) rate.scaling = alone / rate.seconds;
     }
-    if (rate.limit_rate == 0) rate.bar = 0;  // the CPU has nothing to hold it against
+    if (rate.limit_rate == 0) rate.bar = 0;  // no limit to compare with
     const double speed = rate.limit == GemmLimit::kRead ? rate.weight_gigabytes() : rate.gflops();
     rate.best_share = rate.limit_rate > 0 ? speed / rate.limit_rate : 0;
     return rate;

@@ -13,7 +13,7 @@ namespace {
 
 using nlohmann::ordered_json;
 
-constexpr int kBarSigns = 10;  // of a share of 1
+constexpr int kBarSigns = 10;  // for a share of 1
 
 __attribute__((format(printf, 1, 2))) std::string text(const char *format, ...) {
   char line[512];
@@ -31,12 +31,12 @@ std::string bar_of_signs(double share) {
   return bar;
 }
 
-// GEMMs in the time of the limit: what makes rates of one kind comparable whatever the clock did meanwhile.
+// Returns GEMMs per time of the limit, so that rates of one kind are comparable despite a drifting clock.
 double steady_speed(const GemmRate &rate) {
   return rate.limit == GemmLimit::kRead && rate.weight_bytes > 0 ? rate.share / rate.weight_bytes : rate.share;
 }
 
-// The fastest peer that multiplies as `rate` does; NULL: there is none.
+// Returns the fastest peer with the multiplication of `rate`; NULL: none.
 const GemmRate *best_peer_of(const GemmRate &rate, const std::vector<GemmRate> &rates) {
   const GemmRate *best = nullptr;
   for (const GemmRate &other : rates) {

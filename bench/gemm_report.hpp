@@ -1,4 +1,4 @@
-// What a bench of GEMMs found, as text for people and as JSON for programs.
+// Results of a GEMM benchmark as text and as JSON.
 #pragma once
 
 #include <string>
@@ -8,11 +8,11 @@
 
 namespace lpt::bench {
 
-// Machine, limits, load, what is missing: lines before and after the figures.
+// Returns the lines before and after the results: machine, limits, load, missing peers.
 std::string gemm_head(const GemmRateOptions &options);
 std::string gemm_foot(const GemmReport &report);
 
-// The figures of one shape; `is_judged` as in the report.
+// Returns the results of one shape. `is_judged` has the meaning of the report.
 std::string gemm_table(const std::vector<GemmRate> &rates, bool is_judged);
 
 std::string gemm_json(const GemmReport &report);

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Prints how many f32 a second ml_dtypes casts to float8_e4m3fn, on one thread: an argument of quantize_bench.
+"""Prints the f32 elements per second that ml_dtypes casts to float8_e4m3fn on one thread: an argument of quantize_bench.
 
 Needs numpy and ml_dtypes: python3 -m venv v && v/bin/pip install ml_dtypes && v/bin/python bench/ml_dtypes_rate.py
 """

@@ -1,11 +1,11 @@
-// How long a step takes for each parameter: every kind of state beside f32 AdamW, beside memory that is read, changed
-// and written back, and beside memcpy of the same run; with the bars that they have to reach.
+// Time of an optimizer step per parameter: every kind of state compared with f32 AdamW, with a read-modify-write of memory, and
+// with memcpy of the same run. The tables include targets.
 //
 //   optimizer_bench [MILLIONS] [BITSANDBYTES] [--json FILE]
 //
-// MILLIONS of parameters out of cache: 33.5 if none are given, 0 leaves that half out. BITSANDBYTES is the time of its
-// 8-bit kernels (quantize and dequantize on the CPU) in nanoseconds for each parameter. Each figure is the fastest of
-// several runs, in turn with those that it is compared with.
+// MILLIONS of parameters out of cache: the default is 33.5, 0 omits this half. BITSANDBYTES is the time of its 8-bit kernels
+// (quantize and dequantize on the CPU) in nanoseconds per parameter. Each result is the fastest of several runs, interleaved
+// with those that it is compared with.
 #include <algorithm>
 #include <cstdio>
 #include <stdexcept>
@@ -20,9 +20,9 @@ namespace lpt::bench {
 namespace {
 
 constexpr int64_t kCountInCache = 16384;
-constexpr double kBarOfFp8[] = {0.71, 0.66};                   // of f32 AdamW's time, by threads
-constexpr double kBarOfF32 = 0.85;                             // of the bandwidth of a read, change and write
-constexpr double kBarOfRandom8 = 1.25, kBarOfRandom16 = 1.45;  // of the time to nearest
+constexpr double kBarOfFp8[] = {0.71, 0.66};                   // of the time of f32 AdamW, by threads
+constexpr double kBarOfF32 = 0.85;                             // of the bandwidth of a read-modify-write
+constexpr double kBarOfRandom8 = 1.25, kBarOfRandom16 = 1.45;  // of the time with nearest rounding
 constexpr double kBarOfBitsandbytes = 30;
 
 constexpr lpt_optimizer_method kAdamw = LPT_OPTIMIZER_METHOD_ADAMW;
@@ -35,7 +35,7 @@ const OptimizerCase kFp8[] = {
     {"AdamW, e4m3fn and e5m2 in groups", kAdamw, kGroupE4m3fn, kGroupE5m2},
     {"AdamW, e4m3fn in groups", kAdamw, kGroupE4m3fn, kGroupE4m3fn},
 };
-// To nearest, with 8 random bits, with 16.
+// Nearest rounding, with 8 random bits, with 16.
 const OptimizerCase kRounded[][3] = {
     {{"bf16 weights, FP8 in groups", kAdamw, kGroupE4m3fn, kGroupE5m2, kBf16, kBf16},
      {"the same, 8 random bits", kAdamw, kGroupE4m3fn, kGroupE5m2, kBf16, kBf16, 8},
@@ -96,7 +96,7 @@ class Table {
  private:
   double nanoseconds(double seconds) const { return seconds * 1e9 / static_cast<double>(count_); }
 
-  // The fastest of each, in turn.
+  // Returns the fastest time of each. The runs are interleaved.
   template <typename... Run>
   std::vector<double> race(const Run &...runs) const {
     const int rounds = is_in_cache_ ? 200 : 7, repeats = is_in_cache_ ? 8 : 1;

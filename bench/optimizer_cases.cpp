@@ -12,7 +12,7 @@
 namespace lpt::bench {
 namespace {
 
-constexpr int64_t kPart = 1024;  // elements, as the library splits parameters
+constexpr int64_t kPart = 1024;  // elements, as the library divides parameters
 
 int64_t bytes_of(lpt_format element) {
   return element == LPT_FORMAT_F32 ? 4 : element == LPT_FORMAT_F16 || element == LPT_FORMAT_BF16 ? 2 : 1;
@@ -22,7 +22,7 @@ bool has_whole_scale(const StateCase &state) {
   return state.block == 0 && state.element != LPT_FORMAT_F32 && state.element != LPT_FORMAT_BF16;
 }
 
-// body(begin, count) for every thread's share of `count`, in whole parts.
+// Calls body(begin, count) for the slice of every thread, in multiples of kPart.
 void share(int64_t count, int threads, const std::function<void(int64_t, int64_t)> &body) {
   const int64_t parts = (count + kPart - 1) / kPart;
   std::vector<std::thread> others;
@@ -115,7 +115,7 @@ void OptimizerRun::run(int threads) {
 }
 
 void read_modify_write(const float *gradient, float *const (&arrays)[3], int64_t count, int threads) {
-  // A cache line at a time: a loop over floats is not made of vectors at -O2, and would measure itself.
+  // Processes full cache lines, because at -O2 a loop over floats is not vectorized and would limit the speed.
   using Line = float __attribute__((vector_size(64), aligned(4), may_alias));
   constexpr int64_t kLine = 16, kAhead = 1024;
   share(count, threads, [&](int64_t begin, int64_t length) {

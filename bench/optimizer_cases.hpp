@@ -1,4 +1,4 @@
-// What the optimizer's bench runs: steps of one parameter on rows of kernels/optimizer.
+// Steps of one parameter on kernels of kernels/optimizer, for the optimizer benchmark.
 #pragma once
 
 #include <memory>
@@ -20,22 +20,22 @@ struct OptimizerCase {
   lpt_optimizer_method method;
   StateCase first, second;
   lpt_format parameter = LPT_FORMAT_F32, gradient = LPT_FORMAT_F32;
-  int32_t random_bits = 0;  // of the parameter's rounding; 0: to nearest
+  int32_t random_bits = 0;  // of the rounding of the parameter; 0: nearest
   bool is_compensated = false;
   lpt_optimizer_underflow underflow = LPT_OPTIMIZER_UNDERFLOW_CLAMP;
-  bool keeps_amax = false;  // as scales of whole arrays need it that are delayed
+  bool keeps_amax = false;  // required by delayed scales of full arrays
 };
 
-// Arrays of one case with plausible contents, and the row that takes it.
+// Arrays of one case with plausible contents, and the kernel that supports it.
 class OptimizerRun {
  public:
-  // Throws std::runtime_error where no row of this instruction set (0: any) takes it.
+  // Throws std::runtime_error if no kernel of this instruction set (0: any) supports it.
   OptimizerRun(const OptimizerCase &given, int64_t count, CpuFeatures isa);
 
-  // All elements, in as many parts as there are threads.
+  // Processes all elements, in one slice per thread.
   void run(int threads);
 
-  // Read and written, per parameter.
+  // Returns the bytes read and written per parameter.
   double bytes_per_parameter() const { return bytes_; }
   const char *row_name() const { return kernel_->name; }
 
@@ -50,10 +50,10 @@ class OptimizerRun {
   std::vector<std::unique_ptr<uint8_t, void (*)(void *)>> memory_;
 };
 
-// Reads four arrays of f32 and writes three of them back, as f32 AdamW does, with next to nothing computed.
+// Reads four f32 arrays and writes three of them back, like f32 AdamW, with minimal computation.
 void read_modify_write(const float *gradient, float *const (&arrays)[3], int64_t count, int threads);
 
-// The same bytes of one array to another.
+// Copies the same number of bytes between two arrays.
 void copy_bytes(const uint8_t *from, uint8_t *to, int64_t bytes, int threads);
 
 }  // namespace lpt::bench

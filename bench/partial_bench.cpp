@@ -1,11 +1,11 @@
-// How much of a GEMM's private columns is hidden behind the reduction of the shared ones: two ranks over a link that is
-// emulated, lpt_partial_gemm() beside lpt_gemm() and lpt_partial_all_reduce() one after the other, in turn.
+// Measures how much of the GEMM of private columns overlaps with the reduction of the shared ones. Two ranks on an emulated
+// link run lpt_partial_gemm(), and lpt_gemm() followed by lpt_partial_all_reduce(), in alternation.
 //
 //   partial_bench [ROWS] [INNER] [HIDDEN] [FRACTION] [--json FILE]
 //
-// Defaults: 512 rows, 1024 inner columns of each rank, 4096 hidden ones, of which half is shared. The link is as fast as the
-// private GEMM takes: the shared columns take as long as the private ones (and then twice that, and half). hidden = (apart
-// - together) / private GEMM; 1.00 is all there is to hide, 0.80 is requested of links that need at least as long.
+// Defaults: 512 rows, 1024 inner columns of each rank, 4096 hidden ones, half of them shared. The link speed follows from the
+// private GEMM: the shared columns take as long as the private ones, then twice that, and half. hidden = (separate - together)
+// / private GEMM. 1.00 is the maximum; the target is 0.80 for links that need at least the time of the private GEMM.
 #include <algorithm>
 #include <barrier>
 #include <cstdio>
@@ -41,7 +41,7 @@ double median(std::vector<double> times) {
   return times[times.size() / 2];
 }
 
-// One rank's matrices and what it calls.
+// The matrices and calls of one rank.
 class RankBench {
  public:
   RankBench(const Size &size, std::barrier<> &start) : size_(size), start_(start) {
@@ -70,14 +70,14 @@ class RankBench {
   RankBench(const RankBench &) = delete;
   RankBench &operator=(const RankBench &) = delete;
 
-  // Seconds that the private columns' GEMM takes while all ranks compute, once clocks and pages are warm.
+  // Returns the seconds of the GEMM of the private columns while all ranks compute, after a warm-up.
   double private_seconds() {
     const double begin = now();
     while (now() - begin < 0.5) demand(context_, lpt_gemm(context_, a_, b_, &gemm_, c_));
     return seconds({[this] { demand(context_, lpt_gemm(context_, a_, private_b_, &gemm_, private_c_)); }})[0];
   }
 
-  // Seconds of the two ways, and of the reduction alone, over a link.
+  // Returns the seconds of both methods, and of the reduction alone, on a link.
   std::vector<double> over_link(lpt_comm_group *group, int32_t rank, double bytes_per_second) {
     lpt_comm_options options = LPT_COMM_OPTIONS_INIT;
     options.flags = LPT_COMM_MESSAGES;
@@ -117,7 +117,7 @@ class RankBench {
     return tensor;
   }
 
-  // Medians, from the first rank's start to the last one's end.
+  // Returns median seconds, from the start of the first rank to the end of the last one.
   std::vector<double> seconds(const std::vector<std::function<void()>> &bodies) {
     std::vector<std::vector<double>> times(bodies.size());
     for (int round = 0; round < kRounds; ++round) {
@@ -143,12 +143,12 @@ class RankBench {
   std::string engine_;
 };
 
-// What ranks have in common.
+// State shared by the ranks.
 struct Common {
   Size size;
   std::barrier<> start{kRanks};
   std::vector<lpt_comm_group *> groups;
-  double private_seconds = 0.0;  // as the first rank finds it: their links are alike
+  double private_seconds = 0.0;  // measured by the first rank; the links of all ranks are equal
 };
 
 void work(Common &common, int32_t rank, Report &report) {

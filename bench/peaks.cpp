@@ -15,7 +15,7 @@ namespace {
 constexpr int kRuns = 5;
 constexpr long kSteps = 16000;
 
-// Smallest time of several runs.
+// Returns the minimum time of several runs.
 template <typename Run>
 double least_seconds(Run run) {
   double least = 1e9;
@@ -28,8 +28,8 @@ double least_seconds(Run run) {
   return least;
 }
 
-// 24 sums: vdpbf16ps has a latency of 6 cycles and some CPUs start two a cycle, which needs more than 12. The empty
-// assembly keeps the sums apart, in registers.
+// 24 sums: vdpbf16ps has a latency of 6 cycles, and some CPUs start two per cycle, which needs more than 12. The empty assembly
+// keeps the sums separate and in registers.
 constexpr int kSums = 24;
 
 __attribute__((target("avx512f"))) void run_f32_avx512() {
@@ -74,7 +74,7 @@ __attribute__((target("avx512f,avx512vnni"))) void run_int8() {
   }
 }
 
-// Four sums, as many as GEMMs keep: 16 by 16 numbers, over 64 bytes of k.
+// Four sums, as GEMMs use: 16 by 16 elements, over 64 bytes of k.
 constexpr int kTileSums = 4;
 
 struct alignas(64) TileSetup {
@@ -85,7 +85,7 @@ struct alignas(64) TileSetup {
 
 __attribute__((target("amx-tile"))) void set_up_tiles() {
   const TileSetup setup;
-  asm volatile("" : : "r"(&setup) : "memory");  // the intrinsic shows the compiler the first bytes alone
+  asm volatile("" : : "r"(&setup) : "memory");  // the intrinsic declares only the first bytes as read
   _tile_loadconfig(&setup);
 }
 
@@ -129,7 +129,7 @@ __attribute__((target("avx2,fma"))) void run_f32_avx2() {
 
 double gflops(void (*run)(), double flops_a_step) { return flops_a_step * kSteps / least_seconds(run) / 1e9; }
 
-// Four loads an iteration, each to a sum of its own: nothing but memory holds them up.
+// Four loads per iteration, each into a separate sum, so that only memory limits the loop.
 __attribute__((target("avx512f"))) void read_avx512(const char *data, size_t bytes) {
   __m512i sum0 = _mm512_setzero_si512(), sum1 = sum0, sum2 = sum0, sum3 = sum0;
   for (size_t i = 0; i + 256 <= bytes; i += 256) {

@@ -1,28 +1,28 @@
-// The limits of this machine, measured: what a kernel's speed is compared with. All of one thread.
+// Measured limits of this machine for one thread, the reference of kernel speeds.
 #pragma once
 
 #include <cstddef>
 
 namespace lpt::bench {
 
-// What multiplies: fused multiply-adds of f32, vdpbf16ps, vpdpbusd; tiles of bf16 and of int8 (tdpbf16ps, tdpbssd).
+// The multiplication: fused multiply-adds of f32, vdpbf16ps, vpdpbusd; tiles of bf16 and of int8 (tdpbf16ps, tdpbssd).
 enum class Dot { kF32, kBf16, kInt8, kBf16Tiles, kInt8Tiles };
 
-// GFLOP/s of one kind in the widest vectors there are: the best of some runs of a fraction of a millisecond. 0: the
-// CPU has no such instruction. Without AVX-512 only f32 is there. Tiles are requested only where the process has leave
-// to use them: a context of LPT_ISA_X86_AMX can be made.
+// Returns GFLOP/s of one kind in the widest vectors: the best of some runs of a fraction of a millisecond. Returns 0 if the CPU
+// lacks the instruction. Without AVX-512 only f32 is available. Tiles may only be measured if the process has permission to use
+// them: a context of LPT_ISA_X86_AMX can be created.
 double dot_peak(Dot dot, bool has_avx512 = true);
 
-// Seconds to read these bytes once, in order.
+// Returns the seconds to read these bytes once, in order.
 double read_seconds(const void *data, size_t bytes);
 
-// Puts the calling thread on the last core that it may use.
+// Pins the calling thread to the last core that it may use.
 void pin_thread();
 
-// Seconds on a clock that only goes forward.
+// Returns the seconds of a monotonic clock.
 double now();
 
-// Load of the last minute; a figure taken above 1.3 on one thread says little.
+// Returns the load of the last minute. Measurements of one thread at a load above 1.3 are unreliable.
 double load_average();
 
 }  // namespace lpt::bench

@@ -1,14 +1,14 @@
 #!/usr/bin/env python3
-"""Measures gemms and optimizer steps of PyTorch, ggml and bitsandbytes on this CPU, beside gemm_bench's.
+"""Measures GEMMs and optimizer steps of PyTorch, ggml and bitsandbytes on this CPU, for comparison with gemm_bench.
 
   peers.py --shape 512 --shape 1x4096x4096 --json peers.json
   peers.py --figures figures.json --json peers.json
 
-FIGURES is what `lpt bench gemm --json` or gemm_bench has written: shapes, number of threads and limits are taken from
-it. `lpt bench gemm --from FIGURES --peers peers.json --picture FILE.svg` draws both. Shares are of the limits of
-FIGURES, which another process measured: let both run on the same idle machine, one after the other.
+FIGURES is the output of `lpt bench gemm --json` or gemm_bench. Shapes, number of threads and limits are read from it.
+`lpt bench gemm --from FIGURES --peers peers.json --picture FILE.svg` plots both. Shares are relative to the limits of
+FIGURES, which another process measured: run both on the same idle machine, one after the other.
 
-Each peer may be missing: python3 -m venv v && v/bin/pip install torch bitsandbytes llama-cpp-python
+Each peer is optional: python3 -m venv v && v/bin/pip install torch bitsandbytes llama-cpp-python
 """
 import argparse
 import json
@@ -19,7 +19,7 @@ import sys
 from peers_race import Library, race
 
 USUAL = ("512", "1024", "2048", "512x4096x4096", "16x4096x4096", "8x4096x4096", "1x4096x4096", "1x4096x65536")
-COUNTS = (16384, 1 << 25)  # parameters: in cache and out of it, as optimizer_bench
+COUNTS = (16384, 1 << 25)  # parameters: in cache and out of cache, as in optimizer_bench
 PEAKS = {"f32": "f32_gflops", "bf16 dot": "bf16_gflops", "int8 dot": "int8_gops"}
 
 
@@ -37,7 +37,7 @@ def shapes_of(figures):
 
 
 def limit_of(figures, shape, contender):
-    """(what the share is of, its rate); a rate of 0: FIGURES has none. Of reading: that of weights as large as ours."""
+    """Returns (limit of the share, its rate). A rate of 0: FIGURES has none. For reads, weights have the LPT size."""
     if shape["m"] == 1:
         same_shape = [rate for rate in figures["results"] if rate["shape"] == shape["shape"]]
         nearest = min(same_shape, key=lambda rate: abs(rate["weight_bytes"] - contender.weight_bytes), default=None)
@@ -129,7 +129,7 @@ def figures_of(settings):
 def report_of(settings):
     figures, missing = figures_of(settings), []
     threads = figures["threads"]
-    if threads == 1:  # as the other benches: on the last core that may be used
+    if threads == 1:  # like the other benchmarks, on the last allowed core
         os.sched_setaffinity(0, {max(os.sched_getaffinity(0))})
     gemm_libraries = [each for each in (library(torch, missing), library(lambda: ggml(settings.ggml), missing)) if each]
     of_steps = library(bitsandbytes, missing) if settings.steps else None

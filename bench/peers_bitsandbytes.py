@@ -1,4 +1,4 @@
-"""bitsandbytes' 8-bit state of optimizers on the CPU, for peers.py, and its steps; and PyTorch's step of f32."""
+"""8-bit optimizer state and optimizer steps of bitsandbytes on the CPU, for peers.py, and the f32 step of PyTorch."""
 import bitsandbytes
 import torch
 from bitsandbytes import functional
@@ -6,7 +6,7 @@ from bitsandbytes import functional
 from peers_race import Contender
 
 NAME = f"bitsandbytes {bitsandbytes.__version__}"
-BLOCK = 256  # of its optimizers' state
+BLOCK = 256  # of the state of its optimizers
 
 
 def step(name, optimizer, count, **options):
@@ -16,7 +16,7 @@ def step(name, optimizer, count, **options):
 
 
 def casts(count):
-    """Of one state: a step of AdamW casts two, both ways."""
+    """Casts of one state: a step of AdamW casts two, both ways."""
     source, code = torch.randn(count), functional.create_dynamic_map()
     codes, state = functional.quantize_blockwise(source, code=code, blocksize=BLOCK)
     yield Contender("bitsandbytes quantize_blockwise", "", 0,

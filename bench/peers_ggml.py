@@ -1,7 +1,7 @@
-"""ggml's gemms, for peers.py: weights of MXFP4, NVFP4, Q4_0, Q8_0 by f32, which ggml casts to Q8_0 on each call.
+"""GEMMs of ggml, for peers.py: weights of MXFP4, NVFP4, Q4_0, Q8_0 by f32, which ggml casts to Q8_0 in each call.
 
-Through the shared libraries that llama-cpp-python brings, or that a build of ggml has left in a folder. Weights lie as
-files have them, and as llama.cpp packs them on loading, where this CPU has such an order (AMX tiles, repacked).
+Uses the shared libraries of llama-cpp-python, or of a build of ggml in a folder. Weights have the layout of files, and the
+packed layouts of llama.cpp if this CPU has one (AMX tiles, repacked).
 """
 import array
 import ctypes
@@ -16,9 +16,9 @@ from peers_race import Contender
 F32 = 0
 TYPES = {"MXFP4": 39, "NVFP4": 40, "Q4_0": 2, "Q8_0": 8}  # enum ggml_type
 BLOCK = 64  # elements: that of NVFP4, four scales; twice that of the others
-ROWS_MADE = 16  # weights repeat themselves after so many rows
+ROWS_MADE = 16  # weights repeat after this number of rows
 LIBRARIES = ("libggml-base.so", "libggml-cpu.so", "libggml.so")
-WORK_BYTES = 1 << 20  # of descriptions: ggml puts numbers elsewhere
+WORK_BYTES = 1 << 20  # of descriptors: ggml stores elements elsewhere
 
 
 class Parameters(ctypes.Structure):
@@ -62,7 +62,7 @@ def folder_of_package():
 
 
 def declared(libraries):
-    """ggml's functions by name, each from the first library that has it."""
+    """Returns the ggml functions by name, each from the first library that has it."""
     functions = {}
     for name, (result, *arguments) in SIGNATURES.items():
         holder = next((library for library in libraries if hasattr(library, name)), None)
@@ -85,7 +85,7 @@ class Ggml:
         self.name = "ggml " + self.call["version"]().decode()
 
     def orders(self):
-        """(name, where weights of this order live): as in files first."""
+        """Yields (name, buffer type of weights with this layout), the file layout first."""
         yield "", self.call["backend_cpu_buffer_type"]()
         registry = self.call["backend_cpu_reg"]()
         address = self.call["backend_reg_get_proc_address"](registry, b"ggml_backend_dev_get_extra_bufts")
@@ -99,7 +99,7 @@ class Ggml:
             yield self.call["backend_buft_name"](places[i]).decode(), places[i]
 
     def contenders(self, shape, threads):
-        """(contenders, lines that say what is left out and why)."""
+        """Returns (contenders, lines that state omitted ones with the reason)."""
         if shape["is_a_transposed"] or not shape["is_b_transposed"] or shape["k"] % BLOCK != 0:
             return [], [f"ggml: it takes a as rows, b as n x k, and k in blocks of {BLOCK}"]
         self.call["backend_cpu_set_n_threads"](self.backend, threads)
@@ -119,9 +119,9 @@ class Ggml:
 
 
 def verdict_of_child(gemm):
-    """Nothing where sums are right. In a process of its own: tiles of AMX that g++ 12 has compiled end theirs.
+    """Returns "" if the sums are correct. Runs in a child process, because AMX tile code of g++ 12 can crash it.
 
-    On one thread: a fork leaves the parent's others behind."""
+    Uses one thread, because a fork does not copy the other threads."""
     child = os.fork()
     if child == 0:
         gemm.call["backend_cpu_set_n_threads"](gemm.backend, 1)
@@ -131,7 +131,7 @@ def verdict_of_child(gemm):
 
 
 class Gemm:
-    """a of m rows by weights of n rows, both k long; frees what ggml has allocated when it goes."""
+    """A GEMM of a (m rows) by weights (n rows), both with k columns. Frees the memory of ggml on destruction."""
 
     def __init__(self, ggml, shape, type_code, place):
         self.call, self.backend = ggml.call, ggml.backend
@@ -169,7 +169,7 @@ class Gemm:
             raise RuntimeError(f"ggml: status {status}")
 
     def check(self):
-        """Some sums of c are near those of f32: 4 bits lose a tenth of a sum's sigma, sqrt(k), wrong ones about one."""
+        """Compares some sums of c with f32. The error of 4-bit weights is sqrt(k) / 10, that of wrong sums about sqrt(k)."""
         self.run()
         rows = min(ROWS_MADE, self.n)
         got = (ctypes.c_float * rows)()

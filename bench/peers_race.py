@@ -1,6 +1,6 @@
-"""Contenders, and their times: in rounds, one after the other, as in gemm_bench, so that a drifting clock affects all.
+"""Contenders and their times, measured in interleaved rounds as in gemm_bench, so that a drifting clock affects all.
 
-Each library has a thread of its own: ggml sets up the tiles of AMX once in a thread, and oneDNN releases them.
+Each library has a separate thread: ggml sets up the AMX tiles once per thread, and oneDNN releases them.
 """
 import concurrent.futures
 import dataclasses
@@ -9,11 +9,11 @@ from collections.abc import Callable
 
 LEAST_ROUNDS = 5
 VISIT_SECONDS = 0.02  # of one contender in one round
-LONG_RUN = 0.05  # from here on a run is its own warm-up
+LONG_RUN = 0.05  # longer runs need no warm-up
 
 
 class Library:
-    """`contenders` of a module of this folder, and the thread where they are made and run."""
+    """The contenders of a module of this folder, and the thread that creates and runs them."""
 
     def __init__(self, name, contenders):
         self.name = name
@@ -30,7 +30,7 @@ class Library:
 @dataclasses.dataclass
 class Contender:
     name: str
-    kind: str  # what multiplies: f32, bf16 dot or int8 dot
+    kind: str  # multiplication: f32, bf16 dot or int8 dot
     weight_bytes: int
     run: Callable[[], object]
     is_packed: bool = False
@@ -51,7 +51,7 @@ def visit(contender, estimate):
 
 
 def race(lanes, seconds):
-    """Fills `seconds` of each (library, contender). The first run is not counted, the second tells how long one is."""
+    """Fills `seconds` of each (library, contender). The first run is a warm-up, the second estimates the duration."""
     for library, contender in lanes:
         library.on_thread(contender.run)
     estimates = [library.on_thread(clocked, contender.run) for library, contender in lanes]

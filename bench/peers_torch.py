@@ -1,4 +1,4 @@
-"""PyTorch's GEMMs, for peers.py: f32, bf16 and int8, and weights of int8 and int4 that are packed beforehand."""
+"""GEMMs of PyTorch, for peers.py: f32, bf16 and int8, and prepacked weights of int8 and int4."""
 import torch
 
 from peers_race import Contender
@@ -32,7 +32,7 @@ def packed_bf16(shape):
 
 
 def packed_int8(shape):
-    """Of one scale for a, one for each column of b, with an output of f32."""
+    """int8 with one scale for a, one for each column of b, and an f32 output."""
     columns = shape["n"]
     a = operand(shape["m"], shape["k"], False, torch.int8)
     b = torch.ops.onednn.qlinear_prepack(operand(shape["k"], columns, False, torch.int8), None)
@@ -68,7 +68,7 @@ MAKERS = {
 
 
 def contenders(shape, threads):
-    """(contenders, lines that say what is left out and why)."""
+    """Returns (contenders, lines that state omitted ones with the reason)."""
     torch.set_num_threads(threads)
     torch.manual_seed(1)
     found, left_out = [], []

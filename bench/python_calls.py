@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What a call from Python costs beside the same call from the low level: fastest of many rounds, taken in turn.
+"""Overhead of calls from Python relative to the same call of the low-level module: fastest of many interleaved rounds.
 
   PYTHONPATH=build/release/python bench/python_calls.py [--json FILE]
 """
@@ -27,7 +27,7 @@ def seconds(call):
 
 
 def race(calls):
-    """The fastest round of each, in turn, so that they share the machine's bad moments."""
+    """Returns the fastest round of each call. Rounds are interleaved, so that machine load affects all calls."""
     best = {name: float("inf") for name in calls}
     for _ in range(ROUNDS):
         for name, call in calls.items():
@@ -36,7 +36,7 @@ def race(calls):
 
 
 def cpu_seconds(code):
-    """Of an interpreter that runs a line: what a busy machine leaves comparable."""
+    """Returns the CPU seconds of an interpreter that runs a line. CPU time is comparable on a busy machine."""
     best = float("inf")
     for _ in range(15):
         before = resource.getrusage(resource.RUSAGE_CHILDREN)

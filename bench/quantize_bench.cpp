@@ -1,11 +1,10 @@
-// How fast casts are beside memcpy, beside oneDNN and ml_dtypes, and beside each other; with the bars that they shall
-// reach. One thread.
+// Speed of casts relative to memcpy, to oneDNN and ml_dtypes, and to each other, with their targets. One thread.
 //
 //   quantize_bench [MEBIBYTES] [ML_DTYPES] [--json FILE]
 //
-// MEBIBYTES is the size of the f32 source out of cache: 256 if none is given, 0 leaves that half out. ML_DTYPES is the
-// rate of ml_dtypes in elements per second, as bench/ml_dtypes_rate.py prints it. Each figure is the fastest of several
-// runs in turn with a memcpy of the source.
+// MEBIBYTES is the size of the f32 source out of cache: the default is 256, 0 omits this half. ML_DTYPES is the rate of
+// ml_dtypes in elements per second, as bench/ml_dtypes_rate.py prints it. Each result is the fastest of several runs,
+// interleaved with a memcpy of the source.
 #include <cstdio>
 #include <string>
 

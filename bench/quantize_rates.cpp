@@ -13,23 +13,23 @@ namespace {
 
 constexpr int64_t kColumns = 4096;
 constexpr int64_t kColumnsInCache = 1024;
-constexpr double kLongRun = 1e-3;  // seconds: longer runs are timed one by one, other work disturbs fewer of them
+constexpr double kLongRun = 1e-3;  // seconds: longer runs are timed one by one, to limit disturbance by other processes
 
 constexpr double kBytesBarOfNearest = 0.90;
 constexpr double kBytesBarOfStochastic8 = 0.75;
 constexpr double kBytesBarOfStochastic16 = 0.65;
 constexpr double kBytesBarOfBlocks = 0.55;
 constexpr double kBytesBarOfDecoding[] = {0.88, 0.95};  // to f32, to bf16
-constexpr double kBarOfStochastic8InCache = 0.36;       // of the nearest cast's elements
-constexpr double kBarOfBlocksInCache = 0.18;            // of memcpy's elements
+constexpr double kBarOfStochastic8InCache = 0.36;       // of the elements of the nearest cast
+constexpr double kBarOfBlocksInCache = 0.18;            // of the elements of memcpy
 constexpr double kBarOfBoth = 1.6;                      // of the time of rows alone
 constexpr double kBarOfAvx2 = 0.5;                      // of the elements of AVX-512
 
-// A cast as the table has it.
+// A cast of the table.
 struct Case {
   const char *name;
   lpt_format format;
-  int32_t stochastic_bits = 0;  // 0: to nearest
+  int32_t stochastic_bits = 0;  // 0: nearest
   bool keeps_tensor_scale = false;
   bool has_statistics = false;
   lpt_scale_rule rule = LPT_SCALE_RULE_DEFAULT;
@@ -37,7 +37,7 @@ struct Case {
 
 constexpr Case kNearest[] = {
     {"e4m3fn", LPT_FORMAT_E4M3FN}, {"e5m2", LPT_FORMAT_E5M2}, {"bf16", LPT_FORMAT_BF16}, {"int8", LPT_FORMAT_INT8}};
-constexpr size_t kFloatsOf8Bits = 2;  // of them, the first ones
+constexpr size_t kFloatsOf8Bits = 2;  // the first ones of them
 constexpr Case kOfOwnAmax[] = {{"e4m3fn_tensor, amax first", LPT_FORMAT_E4M3FN_TENSOR},
                                {"int8_tensor, amax first", LPT_FORMAT_INT8_TENSOR},
                                {"e4m3fn with statistics", LPT_FORMAT_E4M3FN, 0, false, true},
@@ -106,7 +106,7 @@ class Table {
   }
 
  private:
-  // One runner in a race.
+  // One contender of a race.
   struct Runner {
     QuantizeRate rate;
     std::function<void()> run;
@@ -128,7 +128,7 @@ class Table {
     return context;
   }
 
-  // Tensors and statistics of a runner, destroyed with the last copy of it.
+  // Owns a tensor or statistics of a runner. The last copy destroys it.
   template <typename Handle>
   static std::shared_ptr<Handle> owned(Handle *handle, void (*destroy)(Handle *)) {
     return std::shared_ptr<Handle>(handle, destroy);
@@ -147,7 +147,7 @@ class Table {
     return static_cast<double>(bytes);
   }
 
-  // A cast in rows, in columns too if `has_columns`.
+  // A cast along rows, and also along columns if `has_columns`.
   Runner runner(lpt_context *context, const Case &one, bool has_columns) {
     const auto target = make_matrix(one.format, false);
     const auto transposed = has_columns ? make_matrix(one.format, true) : nullptr;
@@ -180,7 +180,7 @@ class Table {
     return result;
   }
 
-  // Rounds of all runners in turn after a memcpy, so that a drifting clock affects each alike.
+  // Runs interleaved rounds of all runners and of a memcpy, so that a drifting clock affects all of them.
   void race(std::vector<Runner> &runners) {
     const int rounds = options_.is_in_cache ? 60 : 7;
     const int repeats = options_.is_in_cache ? 8 : 1;
@@ -222,7 +222,7 @@ class Table {
     return result;
   }
 
-  // Bars beside memcpy hold out of cache.
+  // Targets relative to memcpy apply out of cache.
   template <size_t count>
   void beside_memcpy(const Case (&cases)[count], double bar) {
     std::vector<Runner> racing = runners(cases);
@@ -299,7 +299,7 @@ class Table {
     }
   }
 
-  // Casts to lists and to elements of the caller's own and back, and casts that search their scales.
+  // Casts to lists and custom elements and back, and casts that search their scales.
   void others() {
     std::vector<Case> cases(std::begin(kLists), std::end(kLists));
     for (const char *name : kOwn) {

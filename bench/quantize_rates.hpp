@@ -1,4 +1,4 @@
-// How fast casts are beside memcpy and beside each other, through lpt.h on one thread: figures, for whoever prints them.
+// Speed of casts relative to memcpy and to each other, through lpt.h on one thread. The callers print the results.
 #pragma once
 
 #include <cstdint>
@@ -10,16 +10,16 @@
 
 namespace lpt::bench {
 
-// One figure. Bytes are what must be read and written once: source and outputs.
+// One result. Bytes are those that must be read and written once: source and outputs.
 struct QuantizeRate {
   std::string name;
   double elements = 0, bytes = 0;
   double seconds = 0;       // the fastest run
   double copy_seconds = 0;  // the fastest memcpy of the same source between those runs
-  std::string measure;      // what `ratio` is, such as "of memcpy's bytes"; empty: there is none
+  std::string measure;      // meaning of `ratio`, such as "of memcpy's bytes"; empty: none
   double ratio = 0;
-  double bar = 0;           // what the ratio shall reach; 0: no bar
-  bool is_ceiling = false;  // it shall not exceed the bar
+  double bar = 0;           // target of the ratio; 0: no target
+  bool is_ceiling = false;  // the ratio must not exceed the target
 
   double gigabytes() const { return bytes / seconds * 1e-9; }
   double gigaelements() const { return elements / seconds * 1e-9; }
@@ -27,14 +27,14 @@ struct QuantizeRate {
   bool is_reached() const { return bar == 0 || (is_ceiling ? ratio <= bar : ratio >= bar); }
 };
 
-// Somebody else's cast of `count` f32 to 8 bits, to be timed in turn with ours.
+// A cast of `count` f32 to 8 bits by another library, interleaved with those of LPT.
 struct QuantizePeer {
   std::string name;
   std::function<void(const float *from, void *to, int64_t count)> run;
-  double bar = 0;  // our nearest casts shall have this part of its elements per second
+  double bar = 0;  // target of the nearest casts of LPT, as a fraction of its elements per second
 };
 
-// Casts to floats of 8 bits that were measured elsewhere.
+// Casts to 8-bit floats that were measured elsewhere.
 struct QuantizeGivenPeer {
   std::string name;
   double elements_per_second = 0;
@@ -42,15 +42,15 @@ struct QuantizeGivenPeer {
 };
 
 struct QuantizeRateOptions {
-  int64_t source_bytes = 0;  // of f32; far beyond any cache, or within the second one
-  bool is_in_cache = false;  // which bars count
+  int64_t source_bytes = 0;  // of f32; far beyond any cache, or within the second-level cache
+  bool is_in_cache = false;  // selects the targets
   lpt_isa isa = LPT_ISA_AUTO;
   std::vector<QuantizePeer> peers;                        // in cache
   std::vector<QuantizeGivenPeer> given_peers;             // in cache
-  std::function<void(const QuantizeRate &rate)> on_rate;  // called as figures come
+  std::function<void(const QuantizeRate &rate)> on_rate;  // called for each result
 };
 
-// All figures of one size. Empty, with the reason in `error`, if a call of the library failed.
+// Returns all results of one size. Empty, with the reason in `error`, if a call of the library failed.
 std::vector<QuantizeRate> quantize_rates(const QuantizeRateOptions &options, std::string &error);
 
 }  // namespace lpt::bench

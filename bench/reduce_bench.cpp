@@ -1,10 +1,10 @@
-// How fast sources become one array at several places (kernels/reduce), beside what memory gives: a loop written by hand
-// that adds two arrays and stores to two places, and memcpy, in the same run.
+// Speed of reducing sources to one array at several outputs (kernels/reduce), compared with the memory bandwidth in the same
+// run: a loop that adds two arrays and stores to two outputs, and memcpy.
 //
 //   reduce_bench [MEBIBYTES] [--json FILE]
 //
-// MEBIBYTES is the size of each array out of cache: 64 if none is given, 0 leaves that half out. Bytes are those read
-// and those written; what a store reads first is not counted. Each figure is the fastest of several runs in turn.
+// MEBIBYTES is the size of each array out of cache: the default is 64, 0 omits this half. Bytes are those read and written;
+// reads for ownership are not counted. Each result is the fastest of several interleaved runs.
 #include <algorithm>
 #include <cstring>
 #include <functional>
@@ -24,7 +24,7 @@ constexpr lpt_format kF32 = LPT_FORMAT_F32, kBf16 = LPT_FORMAT_BF16, kF16 = LPT_
 constexpr int64_t kBytesInCache = int64_t{32} << 10;
 constexpr int64_t kLine = 64;
 constexpr int kMostArrays = 9;
-constexpr int kApart = 112;  // elements: seven lines
+constexpr int kApart = 112;  // elements: seven cache lines
 
 struct ReduceCase {
   std::string name;
@@ -66,7 +66,7 @@ const KernelEntry<ReduceRequest> *row_of(const ReduceCase &given) {
   return nullptr;
 }
 
-// body(begin, bytes) for every thread's share, in whole lines.
+// Calls body(begin, bytes) for the slice of every thread, in full cache lines.
 void share(int64_t bytes, int threads, const std::function<void(int64_t, int64_t)> &body) {
   std::vector<std::thread> others;
   const auto begin_of = [&](int thread) { return bytes / kLine * thread / threads * kLine; };
@@ -77,7 +77,7 @@ void share(int64_t bytes, int threads, const std::function<void(int64_t, int64_t
   for (std::thread &other : others) other.join();
 }
 
-// The loop written by hand: past the caches, or through them.
+// The reference loop with streaming or normal stores.
 void add_to_two(const float *a, const float *b, float *first, float *second, int64_t count, bool is_streamed) {
   for (int64_t i = 0; i < count; i += 16) {
     __m128 sum[4];
@@ -95,8 +95,8 @@ void add_to_two(const float *a, const float *b, float *first, float *second, int
   _mm_sfence();
 }
 
-// Arrays of f32 that begin on lines of memory, no two at the same place of a page: what is read would else seem to wait
-// for what is written 4 KiB away.
+// f32 arrays that begin at cache lines with different offsets in their pages. Otherwise loads would falsely depend on stores
+// with an equal address modulo 4 KiB.
 class Arrays {
  public:
   explicit Arrays(int64_t bytes) : bytes_(bytes) {
@@ -159,7 +159,7 @@ class Table {
              sources, targets, !is_in_cache_});
   }
 
-  // As many elements as f32 has in these bytes.
+  // The number of elements is that of f32 in these bytes.
   Run runner(const ReduceCase &given, const KernelEntry<ReduceRequest> &row) const {
     return
         [this, &given, &row] { shared([&](int64_t begin, int64_t bytes) { part(given, row, begin / 4, bytes / 4); }); };
@@ -192,7 +192,7 @@ class Table {
     report_.add({name, row, fixed(seconds * 1e3, 4), fixed(gigabytes, 2), ratio(of_loop), ratio(of_memcpy)});
   }
 
-  // What no sum of many sources exceeds by much.
+  // The read bandwidth: an approximate upper bound for sums of many sources.
   void reading() const {
     double seconds = 1e9;
     for (int i = 0; i < 11; ++i) {

@@ -1,4 +1,4 @@
-// The command line of a bench, its tables as text, and the same tables as JSON for `tools/make_benchmarks.py import`.
+// The command line of a benchmark, its tables as text, and the same tables as JSON for `tools/make_benchmarks.py import`.
 #pragma once
 
 #include <string>
@@ -8,37 +8,38 @@
 
 namespace lpt::bench {
 
-// A positional argument: a number. `value` has the default.
+// A numeric positional argument. `value` has the default.
 struct Argument {
   const char *name, *help;
   double *value;
   double min = 0, max = 1e12;
 };
 
-// The text has `width` characters, or those of the name if they are more; below 0: aligned to the left.
+// `width` is the minimum number of characters; negative: left-aligned.
 struct Column {
   std::string name;
   int width = 0;
 };
 
-// These columns, and those of a ratio.
+// Returns these columns, followed by those of a ratio.
 std::vector<Column> with_ratio(std::vector<Column> columns);
 
 std::string fixed(double value, int digits);
 
 class Report {
  public:
-  // Ends the process with status 0 after --help, and with 2 if an argument is invalid.
+  // Exits with status 0 after --help, and with 2 if an argument is invalid.
   Report(int count, char **words, const std::string &purpose, const std::vector<Argument> &arguments,
          const char *build = lpt_build_info());
 
-  // Begins a table and prints its head. "Figures are `unit`, on `threads` threads" is a sentence.
+  // Begins a table and prints its header. "Figures are `unit`, on `threads` threads" is a sentence.
   void begin(const std::string &name, int threads, const std::string &unit, const std::vector<Column> &columns);
 
   // Adds a row to the last table and prints it.
   void add(const std::vector<std::string> &cells);
 
-  // The same for columns with_ratio(). A target of 0 is none; a ceiling is reached from below.
+  // The same for columns of with_ratio(). A target of 0 means no target. With `is_ceiling` the ratio must not exceed the
+  // target.
   void add(std::vector<std::string> cells, double ratio, const std::string &measure, double target = 0,
            bool is_ceiling = false);
 

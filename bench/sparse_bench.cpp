@@ -1,11 +1,11 @@
-// How fast N:M masks are selected beside memcpy of the f32 source, in the same run, and beside the plain row; what is
-// done by masks that are there beside memcpy; transposable ones beside reading the source; 2:4 matrices compressed
-// beside memcpy, and multiplied beside dense ones; with the bars that they have to reach. One thread.
+// Speed of the selection of N:M masks, relative to memcpy of the f32 source and to the reference kernel in the same run;
+// operations with given masks relative to memcpy; transposable masks relative to reading the source; compression of 2:4
+// matrices relative to memcpy, and their GEMMs relative to dense ones. The tables include targets. One thread.
 //
 //   sparse_bench [MEBIBYTES] [--json FILE]
 //
-// MEBIBYTES is the size of the f32 source out of cache: 256 if none is given, 0 leaves that half out. Each figure is the
-// fastest of several runs in turn with a memcpy.
+// MEBIBYTES is the size of the f32 source out of cache: the default is 256, 0 omits this half. Each result is the fastest of
+// several runs, interleaved with a memcpy.
 #include <algorithm>
 #include <string>
 #include <vector>
@@ -23,8 +23,8 @@ namespace {
 
 constexpr int64_t kColumns = 4096, kColumnsInCache = 1024;
 constexpr int64_t kBytesInCache = int64_t{256} << 10;
-constexpr double kBarOfMagnitude = 0.95, kBarOfDrawn = 0.4;  // of memcpy's bytes, out of cache
-constexpr double kBarOfPlain = 60;                           // times the plain row's speed, in cache
+constexpr double kBarOfMagnitude = 0.95, kBarOfDrawn = 0.4;  // of the bytes of memcpy, out of cache
+constexpr double kBarOfPlain = 60;                           // times the speed of the reference kernel, in cache
 
 constexpr lpt_sparse_rule kMagnitude = LPT_SPARSE_RULE_MAGNITUDE, kMvue = LPT_SPARSE_RULE_MVUE;
 constexpr lpt_format kF32 = LPT_FORMAT_F32, kBf16 = LPT_FORMAT_BF16;
@@ -64,7 +64,7 @@ void add(const SparseRate &rate, Report &report) {
              rate.ratio, rate.measure, rate.bar);
 }
 
-// All figures of one size.
+// All results of one size.
 class Table {
  public:
   Table(int64_t source_bytes, bool is_in_cache, Report &report)
@@ -122,7 +122,7 @@ class Table {
   SparseMatrix matrix_;
 };
 
-// Two figures of each: beside reading the source, and beside the plain row, or for 2:4 a scalar search of all patterns.
+// Adds two results for each: relative to reading the source, and to the reference kernel, or for 2:4 to a scalar search.
 void transposable_figures(int64_t elements, bool is_in_cache, Report &report) {
   for (const TransposableRate &rate : transposable_rates(elements)) {
     SparseRate figure = {rate.name, rate.row, "of reading the source"};

@@ -9,7 +9,7 @@ namespace {
 
 int64_t element_bytes(const SparseCase &given) { return given.format == LPT_FORMAT_F32 ? 4 : 2; }
 
-// Close to normal, with both signs: the sum of four uniform numbers.
+// Approximately normal: the sum of four uniform values.
 float number_at(uint64_t index) {
   const PhiloxBlock block = philox({{static_cast<uint32_t>(index), static_cast<uint32_t>(index >> 32), 0, 0}}, 1, 7);
   float sum = -2.0f;

@@ -1,4 +1,4 @@
-// What the bench of sparse masks runs: selections of one matrix by rows of kernels/sparse_mask.
+// Selections of one matrix with kernels of kernels/sparse_mask, for the sparsity benchmark.
 #pragma once
 
 #include <algorithm>
@@ -11,32 +11,32 @@
 
 namespace lpt::bench {
 
-// One figure.
+// One result.
 struct SparseRate {
   std::string name, row, measure;
   double seconds = 0, gigaelements = 0, gigabytes = 0, memcpy_gigabytes = 0;
-  double ratio = 0, bar = 0;  // bar 0: none
+  double ratio = 0, bar = 0;  // bar 0: no target
 };
 
 struct SparseCase {
   std::string name;
   int32_t kept, of;
   lpt_sparse_rule rule = LPT_SPARSE_RULE_MAGNITUDE;
-  bool is_transposed = false;  // groups of columns, across lines of memory
+  bool is_transposed = false;  // groups along columns, across cache lines
   lpt_format format = LPT_FORMAT_F32;
   bool wants_mask = false, wants_masked = true;
   bool is_in_place = false;
   int32_t rounds = 7;
 };
 
-// The numbers that all cases of one size select from, and where they write.
+// The source of all cases of one size, and their outputs.
 class SparseMatrix {
  public:
   SparseMatrix(int64_t rows, int64_t columns, bool is_streamed);
 
   SparseMaskRequest request(const SparseCase &given);
   int64_t elements() const { return rows_ * columns_; }
-  // What a selection is compared with: the f32 source to as much other memory.
+  // Copies the f32 source to other memory: the reference for a selection.
   void copy();
 
  private:
@@ -46,7 +46,7 @@ class SparseMatrix {
   std::vector<uint8_t> mask_;
 };
 
-// The fastest seconds of each, in turn, so that a drifting clock affects each alike.
+// Measures the fastest seconds of both. The runs are interleaved, so that a drifting clock affects both.
 template <typename First, typename Second>
 void race(bool is_short, const First &first, const Second &second, double &best_first, double &best_second) {
   const int rounds = is_short ? 60 : 9, repeats = is_short ? 8 : 1;
@@ -62,10 +62,10 @@ void race(bool is_short, const First &first, const Second &second, double &best_
   }
 }
 
-// Read and written once, in bytes for each number.
+// Returns the bytes read and written once, per element.
 double bytes_of(const SparseCase &given);
 
-// The fastest row that takes it; of this instruction set alone, or of any (0). NULL: none.
+// Returns the fastest kernel that supports the request, of this instruction set, or of any (0). NULL: none.
 const KernelEntry<SparseMaskRequest> *row_for(const SparseMaskRequest &request, CpuFeatures isa);
 
 }  // namespace lpt::bench

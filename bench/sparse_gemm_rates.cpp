@@ -50,7 +50,7 @@ Tensor cast(lpt_context *context, const lpt_tensor *source, const std::string &n
   return result;
 }
 
-// One weight three ways.
+// One weight in three storages.
 struct Weights {
   Weights(lpt_context *context, const std::string &name, int64_t n, int64_t k) {
     const Tensor numbers = random_numbers(context, n, k);
@@ -73,7 +73,7 @@ double multiply(lpt_context *context, const lpt_tensor *a, const lpt_tensor *b, 
   return now() - begin;
 }
 
-// A GEMM by a weight with zeros left out, raced against the packed dense one.
+// A GEMM with a sparse weight, interleaved with that of the packed dense weight.
 SparseRate beside_dense(lpt_context *context, const std::string &name, const std::string &kind,
                         const lpt_tensor *packed, const lpt_tensor *sparse, int64_t m, int64_t n, int64_t k,
                         double bar) {
@@ -99,7 +99,7 @@ SparseRate beside_dense(lpt_context *context, const std::string &name, const std
   return rate;
 }
 
-// Zeros four times of five: one by one, or in tiles of 64 × 64.
+// Four fifths of the elements are zero: single elements, or tiles of 64 × 64.
 Tensor with_zeros(lpt_context *context, const std::string &name, int64_t n, int64_t k, int64_t side) {
   const Tensor numbers = random_numbers(context, n, k);
   lpt_tensor_description description = LPT_TENSOR_DESCRIPTION_INIT;

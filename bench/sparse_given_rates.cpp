@@ -8,10 +8,10 @@ namespace lpt::bench {
 namespace {
 
 constexpr int64_t kColumns = 4096;
-constexpr int64_t kCached = int64_t{8} << 20;       // bytes, from which on one run is long enough
-constexpr int64_t kPlainElements = 256 * kColumns;  // what slow rows run on
+constexpr int64_t kCached = int64_t{8} << 20;       // bytes; above this size one run is long enough
+constexpr int64_t kPlainElements = 256 * kColumns;  // size for slow kernels
 
-// Numbers with their 2:4 mask, and what is written.
+// Values with their 2:4 mask, and the outputs.
 struct Given {
   Given(lpt_format plain, int64_t count)
       : rows(std::max<int64_t>(count / kColumns, 1)), bytes(element_bits(plain) / 8) {
@@ -78,7 +78,7 @@ struct Given {
   std::vector<SparseSums> sums;
 };
 
-// `make` gives the request for so many rows, `moved` are the bytes of a number that it reads and writes.
+// `make` returns the request for a number of rows. `moved` is the number of bytes read and written per element.
 template <typename Request, typename Make>
 void add(Given &given, const char *name, std::span<const KernelEntry<Request>> kernels, const Make &make, int64_t moved,
          std::vector<SparseRate> &rates) {

@@ -12,9 +12,9 @@ namespace {
 constexpr int64_t kColumns = 4096;
 constexpr double kBarOfCompress = 0.9;
 
-// A dense matrix, its mask, and memory for what is stored.
+// A dense matrix, its mask, and memory for the outputs.
 struct Packing24 {
-  static constexpr size_t kLine = 64;  // matrices begin on lines, as the library's own do
+  static constexpr size_t kLine = 64;  // matrices begin at cache lines, like those of the library
 
   Packing24(lpt_format element, int64_t requested_bytes)
       : rows(std::max<int64_t>(requested_bytes / row_bytes(element, kColumns), 1)),
@@ -64,7 +64,7 @@ struct Packing24 {
   std::vector<uint8_t> dense, copy, mask, stored, indices, found;
 };
 
-// `moved` are bytes that a row reads and writes.
+// `moved` is the number of bytes that a kernel reads and writes.
 template <typename Request>
 void add(Packing24 &packing, const char *name, std::span<const KernelEntry<Request>> kernels, const Request &request,
          size_t moved, double bar, std::vector<SparseRate> &rates) {

@@ -26,9 +26,9 @@ import time
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 LAYERS, VOCABULARY = 4, 256
 RECIPES = ("f32", "bf16", "fp8_trillion", "mxfp8", "nvfp4_pretrain")
-LONG_STEP = 1.0  # seconds from which on a step is its own warm-up
+LONG_STEP = 1.0  # longer steps need no warm-up
 VISIT_SECONDS = 0.02  # of one pass of attention in one round
-# Groups of the time shares, by the beginning of an operation's name; the rest of the time is "other".
+# Groups of the time shares, by the beginning of an operation name; the remaining time is "other".
 GROUPS = {"GEMM": ("gemm",), "casts": ("quantize", "dequantize", "amax", "hadamard", "transpose", "copy", "cast"),
           "attention": ("attention", "softmax", "rotary"), "norms, SwiGLU": ("rmsnorm", "swiglu"),
           "optimizer": ("step", "gradient_norm")}
@@ -39,7 +39,7 @@ TOLERANCE = {"f32": 1e-4, "bf16": 4e-2}  # of the largest element
 
 
 class Error(Exception):
-    """What is wrong with the options or the machine."""
+    """An error in the options or in the machine setup."""
 
 
 @dataclasses.dataclass
@@ -49,7 +49,7 @@ class Shape:
     hidden: int
     batch: int
     sequence: int
-    steps: int  # that count, of one visit
+    steps: int  # timed steps of one visit
 
     def tokens(self):
         return self.batch * self.sequence
@@ -66,7 +66,7 @@ SHAPES = {shape.width: shape for shape in (Shape(128, 4, 352, 8, 128, 10), Shape
 
 @dataclasses.dataclass
 class Runner:
-    """One recipe, or one mode of PyTorch, on so many threads."""
+    """One recipe, or one mode of PyTorch, on a number of threads."""
     name: str
     kind: str
     visit: object  # returns the seconds of its steps
@@ -94,7 +94,7 @@ def import_torch():
     return step_torch
 
 
-# ---- the step
+# The step.
 
 def output_of(command):
     try:
@@ -115,14 +115,14 @@ def group_shares(time_shares):
 
 
 class TrainLm:
-    """samples/train_lm: a process for each visit, whose first step does not count."""
+    """samples/train_lm: one process for each visit, whose first step is a warm-up."""
 
     def __init__(self, build, folder, text):
         self.program, self.folder, self.text = build / "samples" / "train_lm", folder, folder / "text"
         self.text.write_bytes(text)
 
     def visit(self, recipe, shape, threads):
-        """Seconds of the steps, shares of the time, and the number of parameters."""
+        """Returns the seconds of the steps, the shares of the time, and the number of parameters."""
         steps = shape.steps + 1
         sizes = [f"--{key}={getattr(shape, key)}" for key in ("width", "heads", "hidden", "batch", "sequence")]
         text = output_of([self.program, f"--data={self.text}", f"--out={self.folder}", f"--recipe={recipe}",
@@ -176,13 +176,13 @@ def warmed_up(runners, torch):
             if runner.name.startswith("PyTorch"):
                 torch.seconds(runner.kind, runner.name.rpartition(" ")[2], 1)
             found.append(runner)
-        except Exception as problem:  # torch.compile raises what its parts raise
+        except Exception as problem:  # torch.compile raises arbitrary exceptions of its parts
             print(f"left out: {runner.name}: {str(problem).strip().splitlines()[0][:100]}")
     return found
 
 
 def measure_step(shape, threads, settings, folder):
-    """The runners with their rounds, and the peaks."""
+    """Returns the runners with their rounds, and the peaks."""
     text = b"".join(page.read_bytes() for page in sorted((ROOT / "docs").rglob("*.md")))
     torch = import_torch().Training(shape, LAYERS, threads, text)
     lpt, peaks = TrainLm(settings.build, folder, text), Peaks(settings.build, folder, threads)
@@ -197,7 +197,7 @@ def measure_step(shape, threads, settings, folder):
     for runner in runners:
         print(f"  {runner.name:24} {shape.tokens() / runner.median():10.0f} tokens/s  {ratio_of(runner, runners):>5} of PyTorch  "
               f"MFU {mfu(runner, shape, peaks):.2f}", flush=True)
-        runner.visit = None  # it holds the model
+        runner.visit = None  # releases the model
     return runners, peaks
 
 
@@ -206,7 +206,7 @@ def mfu(runner, shape, peaks):
 
 
 def ratio_of(runner, runners):
-    """The speed relative to the best of PyTorch in the same type."""
+    """Returns the speed relative to the best of PyTorch in the same type."""
     best = min((other.median() for other in runners if other.name.startswith("PyTorch") and other.kind == runner.kind), default=0)
     return f"{best / runner.median():.2f}" if best and runner.name.startswith("LPT") else ""
 
@@ -226,7 +226,7 @@ def step_table(shape, by_threads, unit):
 
 
 def time_table(shape, threads, runners):
-    """The picture leaves "other" blank: that time is outside of the library, or in short operations."""
+    """The plot leaves "other" blank: this time is outside of the library, or in short operations."""
     rows = []
     for runner in runners:
         if runner.shares:
@@ -254,7 +254,7 @@ def step_report(settings):
     return {key: peaks.report[key] for key in ("build", "machine")} | {"load": load, "tables": tables}
 
 
-# ---- attention
+# Attention.
 
 def attention_name(batch, heads, positions, width, is_causal):
     extents = [heads, positions, width] if batch == 1 else [batch, heads, positions, width]
@@ -262,7 +262,7 @@ def attention_name(batch, heads, positions, width, is_causal):
 
 
 def calls_of(lpt, context, torch):
-    """Pass -> (LPT's call, PyTorch's call)."""
+    """Returns pass -> (call of LPT, call of PyTorch)."""
     query, key, value, gradient = (lpt.from_dlpack(one) for one in (*torch.inputs, torch.gradient))
 
     def forward():
@@ -284,7 +284,7 @@ def seconds_of(call):
 
 
 def medians_of(calls, rounds):
-    """Median seconds of each call over the rounds. The first round does not count."""
+    """Returns the median seconds of each call over the rounds. The first round is a warm-up."""
     times = [[seconds_of(call) for call in calls] for _ in range(rounds + 1)][1:]
     return [statistics.median(column) for column in zip(*times)]
 
@@ -325,7 +325,7 @@ def attention_report(settings):
     return {"build": lpt.build_info(), "load": load, "tables": {"pytorch": table}}
 
 
-# ---- the command line
+# The command line.
 
 def positive(text):
     if (threads := int(text)) < 1:

@@ -1,4 +1,4 @@
-"""The model of samples/train_lm in PyTorch, and PyTorch's attention, for step.py."""
+"""The model of samples/train_lm in PyTorch, and the attention of PyTorch, for step.py."""
 import time
 
 import torch
@@ -6,7 +6,7 @@ from torch import nn
 from torch.nn import functional
 
 VERSION = torch.__version__
-BYTES = 256  # of the vocabulary
+BYTES = 256  # size of the vocabulary
 TYPES = {"f32": torch.float32, "bf16": torch.bfloat16}
 
 
@@ -45,7 +45,7 @@ class Block(nn.Module):
 
 
 class Model(nn.Module):
-    """Returns the loss, so that torch.compile has all of the forward pass."""
+    """Returns the loss, so that torch.compile includes the complete forward pass."""
 
     def __init__(self, shape, layers):
         super().__init__()
@@ -66,7 +66,7 @@ class Model(nn.Module):
 
 
 class Training:
-    """One model and optimizer; steps in f32 or bf16, eager or compiled, share them, since memory may not hold four."""
+    """One model and optimizer. Steps in f32 or bf16, eager or compiled, share them, because memory may not hold four."""
 
     def __init__(self, shape, layers, threads, text):
         torch.set_num_threads(threads)
@@ -95,7 +95,7 @@ class Training:
         return loss.item()
 
     def seconds(self, kind, mode, steps):
-        """Of each of so many steps."""
+        """Returns the seconds of each step."""
         found = []
         for _ in range(steps):
             begin = time.perf_counter()
@@ -105,7 +105,7 @@ class Training:
 
 
 class Attention:
-    """Inputs of one shape and type. forward() and both() are of PyTorch."""
+    """Inputs of one shape and type. forward() and both() use PyTorch."""
 
     def __init__(self, extents, kind, is_causal):
         torch.manual_seed(1)
@@ -126,6 +126,6 @@ class Attention:
 
 
 def difference(expected, found):
-    """The largest, relative to the largest element. `found` are tensors of other libraries."""
+    """Returns the largest difference relative to the largest element. `found` are tensors of other libraries."""
     pairs = [(one.float(), torch.from_dlpack(other).float()) for one, other in zip(expected, found)]
     return max(float((one - other).abs().max() / one.abs().max()) for one, other in pairs)

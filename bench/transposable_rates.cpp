@@ -11,20 +11,20 @@ namespace lpt::bench {
 namespace {
 
 constexpr int64_t kColumns = 4096;
-constexpr int64_t kPlainElements = 64 * kColumns;  // what slow searches run on
+constexpr int64_t kPlainElements = 64 * kColumns;  // size for slow searches
 constexpr int kRounds = 7;
 
 struct Rule {
   const char *name;
   int32_t kept, of;
   lpt_sparse_solver solver;
-  double read_bar, plain_bar;  // of the fastest row, on f32 that no cache holds
+  double read_bar, plain_bar;  // of the fastest kernel, on f32 out of cache
 };
 constexpr Rule kRules[] = {{"2:4 exact", 2, 4, LPT_SPARSE_SOLVER_EXACT, 0.55, 100},
                            {"4:8 greedy", 4, 8, LPT_SPARSE_SOLVER_GREEDY, 0, 20},
                            {"4:8 search", 4, 8, LPT_SPARSE_SOLVER_SEARCH, 0, 0}};
 
-// Sums of two uniform numbers, and their upper halves.
+// Sums of two uniform values, and their upper halves.
 struct Source {
   explicit Source(int64_t elements) : f32(static_cast<size_t>(elements)), bf16(f32.size()), mask(f32.size()) {
     uint32_t state = 1;
@@ -71,7 +71,7 @@ std::vector<uint32_t> all_patterns() {
   return result;
 }
 
-// What one would write first: all 90 sums.
+// The straightforward search: all 90 sums.
 void search_patterns(Source &source, int64_t elements) {
   static const std::vector<uint32_t> patterns = all_patterns();
   for (int64_t tile = 0; tile < elements / 16; ++tile) {
@@ -105,7 +105,7 @@ double fastest(int rounds, const Run &run) {
   return best;
 }
 
-// Seconds per element of what the rule's rows are compared with.
+// Returns the seconds per element of the reference for the kernels of the rule.
 double plain_seconds(Source &source, const Rule &rule, lpt_format plain, int64_t elements) {
   const int64_t few = std::min(elements, kPlainElements);
   const TransposableMaskRequest request = request_of(source, rule, plain, few);

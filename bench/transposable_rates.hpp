@@ -1,4 +1,4 @@
-// How fast transposable masks are found, row by row of the family's table, on one thread.
+// Speed of finding transposable masks, for each kernel of the table, on one thread.
 #pragma once
 
 #include <cstdint>
@@ -7,8 +7,8 @@
 
 namespace lpt::bench {
 
-// One row on one matrix of f32 or bf16. Ratios count elements: of a read of the same source in the same run, and of the
-// plain row, or for EXACT of a scalar search of all 90 patterns. Bars are 0 where there is none.
+// One kernel on one matrix of f32 or bf16. Ratios are in elements, relative to a read of the same source in the same run, and
+// to the reference kernel, or for EXACT to a scalar search of all 90 patterns. A target of 0 means none.
 struct TransposableRate {
   std::string name, row;
   double seconds_per_element = 0;
@@ -18,7 +18,7 @@ struct TransposableRate {
   double gigaelements() const { return 1e-9 / seconds_per_element; }
 };
 
-// Every row that this machine has but the plain ones; `elements` is a multiple of 4096 · 8.
+// Measures every kernel that this machine supports except the reference kernels. `elements` is a multiple of 4096 · 8.
 std::vector<TransposableRate> transposable_rates(int64_t elements);
 
 }  // namespace lpt::bench

@@ -1,18 +1,18 @@
-/* Quantizes a small matrix to several formats and back, and prints how large each one is and what it lost. */
+/* Quantizes a small matrix to several formats and back, and prints the size and the error of each. */
 #include <lpt.h>
 #include <math.h>
 #include <stdio.h>
 
 enum { kRows = 64, kColumns = 128 };
 
-/* Numbers between -3 and 3 whose size varies from row to row, as activations do. */
+/* Values between -3 and 3 whose magnitude differs between rows, like that of activations. */
 static void fill(float *values) {
   for (int i = 0; i < kRows * kColumns; ++i) {
     values[i] = (float)(3.0 * sin(0.7 * i) / (1.0 + i / kColumns));
   }
 }
 
-/* The root of the mean square of the error, over that of the values. */
+/* Returns the root mean square of the error relative to that of the values. */
 static double relative_error(const float *values, const float *restored) {
   double error = 0.0, size = 0.0;
   for (int i = 0; i < kRows * kColumns; ++i) {

@@ -1,4 +1,4 @@
-/* Multiplies two matrices in several formats and compares the GEMMs with that of f64. */
+/* Multiplies two matrices in several formats and compares the results with the f64 result. */
 #include <lpt.h>
 #include <math.h>
 #include <stdint.h>
@@ -6,7 +6,7 @@
 
 enum { kRows = 96, kDepth = 320, kColumns = 80 };
 
-/* Numbers between -1 and 1 that look random: the high bits of a multiplicative sequence. */
+/* Pseudorandom values between -1 and 1, from the high bits of a linear congruential generator. */
 static void fill(double *values, int count, uint32_t seed) {
   for (int i = 0; i < count; ++i) {
     seed = seed * 1664525u + 1013904223u;
@@ -14,7 +14,7 @@ static void fill(double *values, int count, uint32_t seed) {
   }
 }
 
-/* The root of the mean square of the error, over that of the exact GEMM. */
+/* Returns the root mean square of the error relative to that of the exact result. */
 static double relative_error(const double *exact, const float *gemm) {
   double error = 0.0, size = 0.0;
   for (int i = 0; i < kRows * kColumns; ++i) {
@@ -24,7 +24,7 @@ static double relative_error(const double *exact, const float *gemm) {
   return sqrt(error / size);
 }
 
-/* Casts both factors to `format`, b transposed so that its blocks run along the sum, and multiplies them. */
+/* Casts both operands to `format` and multiplies them. b is transposed so that its blocks run along k. */
 static lpt_status multiply_in(lpt_context *context, lpt_format format, const lpt_tensor *a, const lpt_tensor *b,
                               lpt_tensor *gemm) {
   const int64_t a_extents[] = {kRows, kDepth}, b_extents[] = {kColumns, kDepth};

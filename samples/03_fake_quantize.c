@@ -1,11 +1,11 @@
-/* Casts a matrix with outliers to four bits and back under several rules, in one call each, and prints what was lost. */
+/* Casts a matrix with outliers to four bits and back with several rules, in one call each, and prints the errors. */
 #include <lpt.h>
 #include <math.h>
 #include <stdio.h>
 
 enum { kRows = 256, kColumns = 512 };
 
-/* Sums of uniform numbers, close to a bell; one column in 64 is twenty times as large. */
+/* Sums of uniform values, approximately normal. One column in 64 is twenty times as large. */
 static void fill(float *values) {
   uint32_t state = 1;
   for (int i = 0; i < kRows * kColumns; ++i) {

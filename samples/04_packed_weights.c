@@ -1,5 +1,5 @@
-/* Packs the weights of a layer once and multiplies bf16 inputs by them as they are: 4 bits each. Half of the layer is a
- * view. */
+/* Packs the weights of a layer once, 4 bits each, and multiplies bf16 inputs by the packed weights. A view has half of the
+ * layer. */
 #include <lpt.h>
 #include <math.h>
 #include <stdint.h>
@@ -26,7 +26,7 @@ static double relative_error(const float *exact, const float *given, int rows, i
   return sqrt(error / size);
 }
 
-/* gelu(input · weights^T) through a plan, which a program makes once for each layer. */
+/* Computes gelu(input · weights^T) with a plan. A program creates the plan once per layer. */
 static lpt_status run_layer(lpt_context *context, const lpt_tensor *input, const lpt_tensor *weights,
                             lpt_tensor *output, const char *name) {
   lpt_gemm_options options = LPT_GEMM_OPTIONS_INIT;

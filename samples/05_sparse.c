@@ -1,4 +1,4 @@
-/* Keeps two of every four weights of a layer, stores those alone, and multiplies a few rows by them as they are. */
+/* Keeps two of every four weights of a layer, stores only these, and multiplies a few rows by the 2:4 matrix. */
 #include <lpt.h>
 #include <math.h>
 #include <stdint.h>
@@ -6,7 +6,7 @@
 
 enum { kTokens = 4, kInputs = 512, kOutputs = 256 };
 
-/* Sums of uniform numbers, close to a bell. */
+/* Sums of uniform values, approximately normal. */
 static void fill(float *values, int count, uint32_t seed) {
   for (int i = 0; i < count; ++i) {
     float sum = -2.0f;
@@ -18,7 +18,7 @@ static void fill(float *values, int count, uint32_t seed) {
   }
 }
 
-/* The root of the mean square of the error, over that of the exact GEMM. */
+/* Returns the root mean square of the error relative to that of the exact result. */
 static double relative_error(const float *exact, const float *gemm) {
   double error = 0.0, size = 0.0;
   for (int i = 0; i < kTokens * kOutputs; ++i) {
@@ -28,7 +28,7 @@ static double relative_error(const float *exact, const float *gemm) {
   return sqrt(error / size);
 }
 
-/* Drops two of every four numbers of the weight by magnitude, in place, and prints what stays. */
+/* Drops the two smallest of every four weights in-place, and prints how much is kept. */
 static lpt_status prune(lpt_context *context, lpt_tensor *weight) {
   lpt_sparse_options options = LPT_SPARSE_OPTIONS_INIT; /* 2:4 along rows */
   lpt_sparse_info values = LPT_SPARSE_INFO_INIT;
@@ -40,7 +40,7 @@ static lpt_status prune(lpt_context *context, lpt_tensor *weight) {
   return status;
 }
 
-/* The input and the pruned weight in one format, the weight dense and 2:4. */
+/* The input and the pruned weight in one format. The weight is stored dense and 2:4. */
 struct layer {
   lpt_tensor *input, *dense, *sparse;
 };
@@ -62,7 +62,7 @@ static lpt_status make_layer(lpt_context *context, const char *name, const lpt_t
   return status;
 }
 
-/* Multiplies by both weights, and prints their bytes, what the GEMMs lose, and which kernel read the second one. */
+/* Multiplies by both weights. Prints their bytes, the errors, and the kernel that reads the 2:4 weight. */
 static lpt_status compare(lpt_context *context, const char *name, const struct layer *layer, const float *exact) {
   static float dense_values[kTokens * kOutputs], sparse_values[kTokens * kOutputs];
   lpt_gemm_options options = LPT_GEMM_OPTIONS_INIT;

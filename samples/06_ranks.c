@@ -1,4 +1,4 @@
-/* Four ranks, one thread each, add up a gradient: as it is, in one byte for each number, and half of its columns only. */
+/* Four ranks, one thread each, reduce a gradient: in f32, in one byte per element, and only half of its columns. */
 #include <lpt.h>
 #include <math.h>
 #include <pthread.h>
@@ -6,18 +6,18 @@
 
 enum { kRanks = 4, kRows = 64, kColumns = 256 };
 
-/* What a rank is given, and what it found. */
+/* Inputs and results of a rank. */
 struct rank {
   lpt_comm_group *group;
   int index;
-  double errors[3];   /* largest difference from the sum, of numbers up to 4 */
-  long long bytes[3]; /* that it sent */
+  double errors[3];   /* largest difference from the sum, of values up to 4 */
+  long long bytes[3]; /* sent by the rank */
   lpt_status status;
 };
 
 static float number_of(int rank, int i) { return (float)((i * 37 + rank * 11) % 200 - 100) / 100.0f; }
 
-/* Looks at the first `columns` of every row, which ranks share. */
+/* Compares the first `columns` of every row, which the ranks share. */
 static double largest_error(const float *found, int columns) {
   double largest = 0.0;
   for (int i = 0; i < kRows * kColumns; ++i) {
@@ -30,7 +30,7 @@ static double largest_error(const float *found, int columns) {
 }
 
 static lpt_status send_all(lpt_context *context, lpt_comm *comm, lpt_partial_plan *plan, struct rank *self) {
-  static float gradients[kRanks][kRows * kColumns]; /* each thread has its own */
+  static float gradients[kRanks][kRows * kColumns]; /* one per thread */
   float *const mine = gradients[self->index];
   lpt_tensor *tensor = NULL;
   lpt_status status = lpt_tensor_wrap_matrix(context, LPT_FORMAT_F32, mine, kRows, kColumns, 0, &tensor);
@@ -68,7 +68,7 @@ static void *work(void *argument) {
   if (self->status == LPT_OK) self->status = send_all(context, comm, plan, self);
   if (self->status != LPT_OK) fprintf(stderr, "rank %d: %s\n", self->index, lpt_context_error(context));
   lpt_partial_plan_destroy(plan);
-  lpt_comm_destroy(comm); /* others that wait for this rank are reported */
+  lpt_comm_destroy(comm); /* reports an error to ranks that wait for this one */
   lpt_context_destroy(context);
   return NULL;
 }

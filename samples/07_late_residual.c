@@ -1,5 +1,5 @@
-/* Two ranks share every layer of a small model whose blocks read the residual stream before the sum of the block ahead of
-   them has come (Ladder residual, arXiv 2501.06589): that sum is sent while the next block is computed. */
+/* Two ranks share every layer of a small model (Ladder residual, arXiv 2501.06589). A block reads the residual stream
+ * without the sum of the previous block, so that this sum is reduced while the block is computed. */
 #include <lpt/research.h>
 #include <math.h>
 #include <pthread.h>
@@ -16,17 +16,17 @@ enum {
 struct rank {
   lpt_comm_group *group;
   int index;
-  double error; /* largest difference from one rank that has the whole model */
+  double error; /* largest difference from one rank with the full model */
   lpt_status status;
   float stream[kRows * kWidth], sums[2][kRows * kWidth], hidden[kRows * kHidden];
-  float up[kWidth * kHidden], down[kHidden * kWidth]; /* this rank's part of a block */
+  float up[kWidth * kHidden], down[kHidden * kWidth]; /* slices of a block of this rank */
 };
 
 static float up_of(int block, int i, int h) { return (float)((block * 7 + i * 13 + h * 5) % 17 - 8) / 64.0f; }
 static float down_of(int block, int h, int i) { return (float)((block * 5 + h * 11 + i * 3) % 19 - 9) / 64.0f; }
 static float start_of(int row, int i) { return (float)((row * 3 + i * 7) % 11 - 5) / 8.0f; }
 
-/* What one row comes to, in double. */
+/* Computes one row of the model in double. */
 static void expect_row(int row, double *stream) {
   double late[kWidth] = {0};
   for (int i = 0; i < kWidth; ++i) stream[i] = start_of(row, i);
@@ -42,10 +42,10 @@ static void expect_row(int row, double *stream) {
   for (int i = 0; i < kWidth; ++i) stream[i] += late[i];
 }
 
-/* tensors: stream, up, hidden, down, and the sums in turn. */
+/* tensors: stream, up, hidden, down, and two alternating sums. */
 static lpt_status run_blocks(lpt_context *context, lpt_comm *comm, struct rank *self, lpt_tensor **t) {
   lpt_status status = LPT_OK;
-  lpt_future *flying = NULL; /* the sum of the block before */
+  lpt_future *flying = NULL; /* the sum of the previous block */
   for (int block = 0; block <= kBlocks && status == LPT_OK; ++block) {
     lpt_tensor *const sum = t[4 + block % 2];
     lpt_future *next = NULL;
@@ -53,7 +53,7 @@ static lpt_status run_blocks(lpt_context *context, lpt_comm *comm, struct rank *
       self->up[i] = up_of(block, i / kHidden, self->index * kHidden + i % kHidden);
       self->down[i] = down_of(block, self->index * kHidden + i / kWidth, i % kWidth);
     }
-    if (block < kBlocks) status = lpt_gemm(context, t[0], t[1], NULL, t[2]); /* without what is still on its way */
+    if (block < kBlocks) status = lpt_gemm(context, t[0], t[1], NULL, t[2]); /* without the pending sum */
     if (block < kBlocks && status == LPT_OK) status = lpt_gemm(context, t[2], t[3], NULL, sum);
     if (block < kBlocks && status == LPT_OK) status = lpt_all_reduce(context, comm, sum, NULL, sum, &next);
     if (block > 0 && status == LPT_OK) status = lpt_future_wait(context, flying);
@@ -77,7 +77,7 @@ static void *work(void *argument) {
   lpt_comm *comm = NULL;
   lpt_tensor *tensors[6] = {NULL};
   own.thread_count = 1;                 /* ranks share the cores */
-  emulated.link_latency_seconds = 1e-3; /* as if they did not share memory */
+  emulated.link_latency_seconds = 1e-3; /* emulates ranks without shared memory */
   link.emulation = &emulated;
   for (int i = 0; i < kRows * kWidth; ++i) self->stream[i] = start_of(i / kWidth, i % kWidth);
   self->status = lpt_context_create(&own, &context);
@@ -92,7 +92,7 @@ static void *work(void *argument) {
     for (int i = 0; i < kWidth; ++i)
       self->error = fmax(self->error, fabs(expected[i] - self->stream[row * kWidth + i]));
   }
-  lpt_comm_destroy(comm); /* first: what is under way is given up */
+  lpt_comm_destroy(comm); /* first, because it cancels pending reductions */
   for (int k = 0; k < 6; ++k) lpt_tensor_destroy(tensors[k]);
   lpt_context_destroy(context);
   return NULL;

@@ -1,10 +1,11 @@
-/* Trains a small MLP in low precision: y = silu(x · w1ᵀ + b1) · w2ᵀ + b2, fifty batches, AdamW. Prints each batch's loss.
+/* Trains a small MLP in low precision: y = silu(x · w1ᵀ + b1) · w2ᵀ + b2, fifty batches, AdamW. Prints the loss of each
+ * batch.
  *
  *   sample_train_mlp [RECIPE [FILE]]
  *
- * RECIPE is one of the library's, fp8_current unless said; moments are f32 under f32, else FP8. FILE receives the numbers that
- * training begins with, f32 as they lie in memory: w1, b1, w2, b2, then x and target of each batch. Other programs learn from
- * the same: bindings/python/examples/torch_parity.py does. */
+ * RECIPE is a recipe of the library; the default is fp8_current. Moments are f32 with the recipe f32, else FP8. FILE
+ * receives the initial values and the data as raw f32: w1, b1, w2, b2, then x and target of each batch. Other programs can
+ * train with the same values: see bindings/python/examples/torch_parity.py. */
 #include <lpt.h>
 #include <math.h>
 #include <stdio.h>
@@ -111,7 +112,7 @@ static void step(lpt_optimizer *optimizer, struct layer *layers) {
   must(lpt_linear_update_scalers(context, linears, 2));
 }
 
-/* A batch, and what a fixed random layer makes of it. */
+/* A batch, and the outputs of a fixed random layer for it. */
 static void draw_batch(const float *teacher, float *x, float *target) {
   draw(x, kRows * kInputs, 1.0);
   for (int i = 0; i < kRows * kOutputs; ++i) {
@@ -149,7 +150,7 @@ int main(int count, char **arguments) {
   double loss = 0.0, begin = 0.0;
   for (int batch = 0; batch < kSteps; ++batch) {
     draw_batch(teacher, x, target);
-    /* Recipes that round stochastically need other random bits in each step. */
+    /* Recipes with stochastic rounding need different random bits in each step. */
     for (int i = 0; i < 2; ++i) layers[i].random.step = (uint32_t)batch;
     if (file) fwrite(x, 1, sizeof x, file), fwrite(target, 1, sizeof target, file);
     forward(&layers[0], X, H);

@@ -1,10 +1,11 @@
-/* Trains a small classifier where its tensors lie: on an NVIDIA GPU, or, where there is none, on the CPU by the same
- * calls. Two linear layers under a recipe with SwiGLU between them, cross entropy, AdamW; ten times four batches. Prints each
- * loss.
+/* Trains a small classifier on an NVIDIA GPU, or on the CPU with the same calls if no GPU is present. The model has two
+ * linear layers with a recipe, SwiGLU between them, and cross entropy; the optimizer is AdamW. Runs four batches ten times
+ * and prints each loss.
  *
  *   sample_train_on_gpu [RECIPE]
  *
- * RECIPE is one of the library's, fp8_current unless said. Only batches go to the device, and only losses come back. */
+ * RECIPE is a recipe of the library; the default is fp8_current. Only batches are copied to the device, and only losses
+ * back. */
 #include <lpt.h>
 #include <math.h>
 #include <stdio.h>
@@ -12,7 +13,7 @@
 
 enum { kRows = 32, kInputs = 32, kHidden = 64, kClasses = 8, kBatches = 4, kSteps = 40 };
 
-static lpt_context *here, *there; /* the CPU; where the training is */
+static lpt_context *here, *there; /* the CPU; the device of the training */
 
 static void must(const lpt_context *context, lpt_status status) {
   if (status == LPT_OK) return;
@@ -48,7 +49,7 @@ static void copy_to_device(const void *memory, lpt_format format, int64_t rows, 
   lpt_tensor *source = NULL;
   must(here, lpt_tensor_wrap_const_matrix(here, format, memory, rows, columns, 0, &source));
   must(there, lpt_tensor_copy(there, source, tensor));
-  must(there, lpt_context_synchronize(there)); /* the copy is queued: `memory` must stay until then */
+  must(there, lpt_context_synchronize(there)); /* the copy is asynchronous: `memory` must be valid until then */
   lpt_tensor_destroy(source);
 }
 
@@ -112,7 +113,7 @@ static void step(lpt_optimizer *optimizer, struct layer *layers) {
   must(there, lpt_linear_update_scalers(there, linears, 2));
 }
 
-/* A batch, and the class that a fixed random layer finds likeliest in each row. */
+/* A batch, and for each row the class with the largest logit of a fixed random layer. */
 static void draw_batch(const float *teacher, float *x, int64_t *targets) {
   draw(x, kRows * kInputs, 1.0);
   for (int i = 0; i < kRows; ++i) {
@@ -173,7 +174,7 @@ int main(int count, char **arguments) {
   for (int index = 0; index < kSteps; ++index) {
     const lpt_tensor *const target = classes[index % kBatches];
     copy_to_device(x[index % kBatches], LPT_FORMAT_F32, kRows, kInputs, X);
-    /* Recipes that round stochastically need other random bits in each step. */
+    /* Recipes with stochastic rounding need different random bits in each step. */
     for (int i = 0; i < 2; ++i) layers[i].options.random.step = (uint32_t)index;
     forward(&layers[0], X, H);
     must(there, lpt_swiglu_forward(there, gate, up, NULL, S, NULL));

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Guards the binary interface: what a program or a binding that was made earlier relies on, as a table in the tree.
+"""Checks the binary interface against a committed table of everything that existing programs and bindings depend on.
 
-Usage: abi_table.py check HEADER TABLE            the header keeps every line; what is new stands in the table as well
-       abi_table.py write HEADER TABLE [--break]  writes the table; without --break no line changes or goes
+Usage: abi_table.py check HEADER TABLE            the header keeps every line, and the table has all additions
+       abi_table.py write HEADER TABLE [--break]  writes the table; without --break no line may change or disappear
 
-Lines: types of numbers, constants, callbacks, structs with their size, members with place, size and type, functions. A struct
-that begins with struct_size may grow at its end; nothing else that a line says may change while the SONAME stays.
+The lines are: number types, constants, callbacks, structs with their size, members with offset, size and type, functions. A
+struct that begins with struct_size may grow at its end. No other part of a line may change without a new SONAME.
 """
 import pathlib
 import sys
@@ -16,7 +16,7 @@ COMMAND = "python3 tools/abi_table.py write include/lpt/research.h tests/abi/lpt
 
 
 def lines_of(header):
-    """The interface as {what: what is relied on}."""
+    """Returns the interface as {name: properties that programs depend on}."""
     table = {}
     for kind in header.kinds:
         table[f"type {kind.name}"] = kind.base
@@ -28,7 +28,7 @@ def lines_of(header):
         for member in struct.members:
             table[f"member {struct.name}.{member.name}"] = f"{member.offset} {member.bytes} {member.type}"
     for function in header.functions:
-        # Names count: bindings call by them.
+        # Parameter names are included, because bindings use them.
         parameters = ", ".join(f"{type_} {name}" for type_, name in function.parameters)
         table[f"function {function.name}"] = f"{function.returns} ({parameters})"
     return table
@@ -44,13 +44,13 @@ def read_table(path):
 
 
 def may_grow(what, old, new, table):
-    """A struct that tells its size may grow at the end; its members' own lines say that nothing before it has moved."""
+    """Returns whether a struct with struct_size grows at its end. The member lines check that no earlier member moves."""
     kind, name = what.split()
     return kind == "struct" and int(new) > int(old) and table.get(f"member {name}.struct_size", "").startswith("0 ")
 
 
 def compare(old, new):
-    """What breaks earlier programs, and what is merely new."""
+    """Returns the changes that break existing programs, and the additions."""
     breaks, additions = [], [f"{what} is new" for what in new if what not in old]
     for what, said in old.items():
         if what not in new:

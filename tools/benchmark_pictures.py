@@ -2,7 +2,7 @@
 import math
 from xml.sax.saxutils import escape
 
-WIDTH, SIZE, CHARACTER = 600, 17, 9  # pixels: the picture, its text, the mean width of a character
+WIDTH, SIZE, CHARACTER = 600, 17, 9  # pixels: width of the picture, size of its text, mean width of a character
 COLORS = {"light": ("#ffffff", "#1f2328", "#d1d9e0", "#0969da", "#bc4c00", "#1a7f37", "#8250df", "#9a6700"),
           "dark": ("#0d1117", "#e6edf3", "#3d444d", "#58a6ff", "#f0883e", "#3fb950", "#bc8cff", "#d29922")}
 DASHES = ("none", "9 4", "2 4", "12 3 3 3", "5 5")  # also distinguish lines, next to the color
@@ -22,14 +22,14 @@ def line(x0, y0, x1, y1, kind):
 
 
 def ticks(low, high):
-    """Round values between the two, about five."""
+    """Returns about five round values between the two."""
     step = 10 ** math.floor(math.log10((high - low) / 4))
     step *= max(factor for factor in (1, 2, 5) if factor * step <= (high - low) / 4)
     return [index * step for index in range(math.ceil(low / step - 1e-9), math.floor(high / step + 1e-9) + 1)]
 
 
 def legend(names, mark):
-    """Lines of names with marks below the title, and where the picture goes on."""
+    """Returns lines of names with marks below the title, and the y position after them."""
     x, y, parts = 14, 60, []
     for index, name in enumerate(names):
         if x > 14 and x + 40 + CHARACTER * len(name) > WIDTH:
@@ -48,7 +48,7 @@ def svg(title, height, parts):
 
 
 def bar_chart(title, axis, bars, is_ratio=False):
-    """Bars: (label, series, number as text), by labels. Ratios have a logarithmic axis and start at 1."""
+    """Draws bars: (label, series, number as text), grouped by label. Ratios have a logarithmic axis and start at 1."""
     labels, series = (list(dict.fromkeys(bar[i] for bar in bars)) for i in (0, 1))
     parts, top = legend(series, lambda x, y, i: f'<rect class="s{i}" x="{x}" y="{y - 6}" width="24" height="12"/>')
     longest = max(map(len, labels))
@@ -77,7 +77,7 @@ def bar_chart(title, axis, bars, is_ratio=False):
 
 
 def stacked_bar_chart(title, axis, bars):
-    """Bars: (label, series, number as text). The series of a label follow each other in one bar; wide ones show their number."""
+    """Draws bars: (label, series, number as text). The series of a label are stacked in one bar; wide parts show the number."""
     labels, series = (list(dict.fromkeys(bar[i] for bar in bars)) for i in (0, 1))
     parts, top = legend(series, lambda x, y, i: f'<rect class="s{i}" x="{x}" y="{y - 6}" width="24" height="12"/>')
     left, right, y, rows = 24 + 10 * max(map(len, labels)), WIDTH - 24, top, []
@@ -100,7 +100,7 @@ def stacked_bar_chart(title, axis, bars):
 
 
 def line_chart(title, x_axis, y_axis, curves, low, high):
-    """Curves: (series, [(x, y)]); several may be of one series. The y axis is from `low` to `high`."""
+    """Draws curves: (series, [(x, y)]). Several curves may have one series. The y axis is from `low` to `high`."""
     series = list(dict.fromkeys(name for name, _ in curves))
     style = lambda i: f'class="s{i} line" stroke-dasharray="{DASHES[i]}"'
     parts, top = legend(series, lambda x, y, i: f'<path {style(i)} d="M{x} {y}h26"/>')

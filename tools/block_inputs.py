@@ -1,4 +1,4 @@
-"""Blocks of f32 that a C++ test can make again, bit for bit: integers, powers of two, and single f32 scaled.
+"""Blocks of f32 values that a C++ test can generate bit for bit from integers, powers of two, and single scaled f32 values.
 
 Words are outputs of splitmix64. splitmix64(seed, i) is output i, counted from 0, of the generator seeded with `seed`.
 
@@ -8,15 +8,15 @@ on: the head h, then one draw d for each element.
 A class of NVFP4 tensors, number c in NVFP4_CLASSES, has tensors of 1024 blocks of 16. Tensor t takes 1 + 1024·17 words
 of seed 2000 + c, from word (1 + 1024·17)·t on: the tensor's head H, then for each block the head h and 16 draws.
 
-What is made of words ((w >> a) & m always means the unsigned word):
+Derived from words ((w >> a) & m always uses the unsigned word):
     sign(d)              d >> 63
     mantissa(w)          (w >> 40) & 0x7FFFFF
     near(d, base, mask)  the f32 of sign(d), exponent field max(base - ((d >> 8) & mask), 0), mantissa(d)
-    gauss(d, factor)     s · factor, one f32 product; s = the four 16-bit parts of d added up, minus 131070
+    gauss(d, factor)     s · factor, one f32 product; s = the sum of the four 16-bit parts of d, minus 131070
     factor(w, field)     the positive f32 of this exponent field and mantissa(w)
     power(field)         the positive f32 of this exponent field and mantissa 0
     pick(w, low, high)   low + (w & 0xFFFF) mod (high - low + 1)
-    place                of a block: (h >> 16) & 31 in MX, (h >> 16) & 15 in NVFP4
+    place                index in a block: (h >> 16) & 31 in MX, (h >> 16) & 15 in NVFP4
 
 MX classes, with blocks of:
     ordinary   gauss(d, factor(h, pick(h, 91, 131)))
@@ -34,7 +34,7 @@ MX classes, with blocks of:
     nan        as infinity; then, where ((h >> 33) & 1) = 1, the element at `place` becomes the NaN of the bits
                sign(d), 0x7FC00000, mantissa(d)
 
-NVFP4 classes, with base = pick(H, 60, 180) save in tiny:
+NVFP4 classes, with base = pick(H, 60, 180) except in tiny:
     ordinary   gauss(d, factor(h, base - (h & 3)))
     wide       gauss(d, factor(h, base - (h & 31) mod 24))
     near       near(d, base - (h & 7), 7)
@@ -128,7 +128,7 @@ def nans(draws):
 
 
 def mx_blocks(name):
-    """blocks × 32 values. Heads are a column, so that they combine with each draw of their block."""
+    """Returns blocks × 32 values. Heads are a column, so that they combine with each draw of their block."""
     count = MX_CLASSES[name]
     words = golden.splitmix64(1000 + list(MX_CLASSES).index(name), count * 33).reshape(count, 33)
     heads, draws = words[:, :1], words[:, 1:]
@@ -162,7 +162,7 @@ def mx_blocks(name):
 
 
 def nvfp4_tensors(name):
-    """tensors × 1024 × 16 values."""
+    """Returns tensors × 1024 × 16 values."""
     count = NVFP4_CLASSES[name]
     words = golden.splitmix64(2000 + list(NVFP4_CLASSES).index(name), count * (1 + BLOCKS_OF_TENSOR * 17))
     words = words.reshape(count, -1)
@@ -191,12 +191,12 @@ def nvfp4_tensors(name):
 
 
 def tie_scales(heads):
-    """S of the class ties."""
+    """Returns S of the class ties."""
     return SCALES[u64(8) + part(heads, 8, 127) % u64(119)]
 
 
 def six_middles(heads):
-    """6 · middle of the class edges, exact."""
+    """Returns 6 · middle of the class edges, exact."""
     code = u64(8) + part(heads, 8, 127) % u64(118)
     return np.float32(6) * ((SCALES[code] + SCALES[code + u64(1)]) / np.float32(2))
 

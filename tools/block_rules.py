@@ -1,6 +1,7 @@
-"""LPT's rules for MX and NVFP4 blocks in numpy, from docs/reference/numerics.md: what the golden streams are compared with.
+"""The rules of LPT for MX and NVFP4 blocks in numpy, from docs/reference/numerics.md: the reference for the golden files.
 
-Amax is taken over finite values. A power-of-two scale comes from integers; an element is RNE(x · (1 / scale)), clipped.
+Amax is the maximum over finite values. A power-of-two scale is computed with integers. An element is RNE(x · (1 / scale)),
+saturated.
 """
 import ml_dtypes
 import numpy as np
@@ -75,7 +76,7 @@ def nvfp4_inverse(scale_codes, tensor_scale):
 
 
 def sum_of_lanes(numbers):
-    """The last axis of 16 in f32: halves are added until one number is left."""
+    """Sums the last axis of 16 in f32: adds halves until one value remains."""
     while numbers.shape[-1] > 1:
         half = numbers.shape[-1] // 2
         numbers = numbers[..., :half] + numbers[..., half:]
@@ -102,7 +103,7 @@ def nvfp4_scale_codes(values, tensor_scale, rule):
 
 
 def nvfp4(values, tensor_scale, rule="nearest"):
-    """`values` … × 16 and tensor scales that fit the leading axes."""
+    """`values` has the shape … × 16; tensor scales broadcast to the leading axes."""
     scale_codes = nvfp4_scale_codes(values, tensor_scale, rule)
     codes = codes_of(values, nvfp4_inverse(scale_codes, tensor_scale), "e2m1fn")
     return np.where(np.isnan(values).any(axis=-1), 0x7F, scale_codes).astype(np.uint8), codes
@@ -118,14 +119,14 @@ def f32_scales(amax, largest, rule="amax"):
 
 
 def integers(values, largest):
-    """Signed groups: scales in f32, and the integers."""
+    """Returns the f32 scales and the integers of signed groups."""
     scales = f32_scales(finite_amax(values), largest)
     scaled = values * (F32(1) / scales)[..., np.newaxis]
     return scales, np.clip(np.rint(scaled), -largest, largest).astype(np.int32)
 
 
 def unsigned(values, levels):
-    """Groups with zero points: scales in f32, zero points, and the codes."""
+    """Returns the f32 scales, zero points and codes of groups with zero points."""
     low, high = np.minimum(values.min(axis=-1), F32(0)), np.maximum(values.max(axis=-1), F32(0))
     half = high * F32(0.5) - low * F32(0.5)
     scales = np.where(half == 0, F32(1), np.maximum(half / F32(levels / 2), F32(2.0**-126)))

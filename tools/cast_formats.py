@@ -1,4 +1,4 @@
-"""The formats and random bits of conformance vectors, and casts to them in numpy.
+"""The formats and random bits of conformance vectors, and the casts in numpy.
 
 The rules are those of tools/block_rules.py, the random bits those of tools/random_rounding.py.
 """
@@ -25,13 +25,13 @@ RANDOMS = [
 
 
 class Format:
-    """A format with a rule; a block of 0 is the whole tensor."""
+    """A format with a rule. A block of 0 is the full tensor."""
 
     def __init__(self, name, rule, element, block):
         self.name, self.rule, self.element, self.block = name, rule, element, block
 
     def cast(self, values, random):
-        """The tensor scale or None, scales, zero points or None, codes."""
+        """Returns the tensor scale or None, scales, zero points or None, codes."""
         blocks = values.reshape(-1, self.block or len(values))
         tensor_scale, zeros = None, None
         if self.name == "nvfp4":

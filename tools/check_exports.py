@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Checks what leaves the shared library, and what must not be in an instruction set's object files.
+"""Checks the exports of the shared library, and the symbols of instruction-set object files.
 
 Usage: check_exports.py library LIBLPT_SO EXPORTS_MAP
        check_exports.py weak OBJECT...
@@ -22,7 +22,7 @@ def output_of(*command):
 
 
 def read_map(path):
-    """The version script as {symbol: node}; raises ValueError on wildcards and on anything but plain lists."""
+    """Returns the version script as {symbol: node}. Raises ValueError on wildcards and on anything except simple lists."""
     with open(path, encoding="utf-8") as file:
         text = re.sub(r"/\*.*?\*/|#[^\n]*", " ", file.read(), flags=re.S)
     symbols = {}
@@ -39,11 +39,11 @@ def read_map(path):
 
 
 def exported(library):
-    """The dynamic symbols that the library defines, as {symbol: node}."""
+    """Returns the dynamic symbols that the library defines, as {symbol: node}."""
     symbols = {}
     for line in output_of("nm", "-D", "--defined-only", library).splitlines():
         _, kind, name = line.split(maxsplit=2)
-        if kind != "A":  # the version nodes themselves
+        if kind != "A":  # the version nodes
             symbol, _, node = name.partition("@")
             symbols[symbol] = node.lstrip("@")
     return symbols
@@ -69,7 +69,7 @@ def check_weak(*objects):
     for path in objects:
         for line in output_of("nm", "-C", "--defined-only", path).splitlines():
             _, kind, name = line.split(maxsplit=2)
-            # DW.ref.…: a pointer to an exception routine, data that is the same in every copy.
+            # DW.ref.…: a pointer to an exception routine, data that is equal in every copy.
             if kind in "WV" and not name.startswith("DW.ref."):
                 offences.append(f"{path}: {name} is weak; make it static or put it into an unnamed namespace")
     return offences, f"{len(objects)} objects"

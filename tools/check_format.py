@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Checks that C, C++ and CUDA sources are as clang-format 14 writes them with .clang-format.
+"""Checks that C, C++ and CUDA sources are formatted by clang-format 14 with .clang-format.
 
 Usage: check_format.py [--write] [ROOT]
 
-One line per place that differs, exit status 1. --write rewrites the files instead. Exit status 77 where clang-format-14 is missing: other
-releases break lines elsewhere.
+Prints one line per difference, exit status 1. --write rewrites the files instead. Exit status 77 if clang-format-14 is missing,
+because other releases break lines differently.
 """
 import concurrent.futures
 import pathlib

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Checks the public headers. HEADER is include/lpt/research.h, which includes all others.
 
-Usage: check_header.py compile HEADER                   each alone, as C99, C11, C++11, C++20; HEADER also by clang
+Usage: check_header.py compile HEADER                   each separately, as C99, C11, C++11, C++20; HEADER also with clang
        check_header.py swig    HEADER                   SWIG reads it without a warning
        check_header.py link    HEADER LIBLPT_SO         every declared function is in the library, and every struct in
                                                         lpt_struct_init()
@@ -9,7 +9,7 @@ Usage: check_header.py compile HEADER                   each alone, as C99, C11,
        check_header.py docs    HEADER                   functions and parameters are documented, sentences short
        check_header.py names   HEADER                   constants, context parameters and members follow the rules
 
-One line per offence, exit status 1.
+Prints one line per offence, exit status 1.
 """
 import collections
 import json
@@ -31,7 +31,7 @@ Function = collections.namedtuple("Function", "name returns parameters comment")
 
 
 def run(command, **options):
-    """Runs a command; gives (succeeded, its output)."""
+    """Runs a command. Returns (succeeded, its output)."""
     try:
         done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, **options)
     except FileNotFoundError:
@@ -40,9 +40,9 @@ def run(command, **options):
 
 
 def comment_before(text, offset):
-    """The documentation comment right before the declaration whose name stands at `offset`; "" without one."""
+    """Returns the documentation comment before the declaration whose name is at `offset`; "" without one."""
     end = text.rfind(b"*/", 0, offset)
-    # A ';' or '}' in between ends another declaration, to which the comment belongs.
+    # A ';' or '}' between them ends another declaration, to which the comment belongs.
     if end < 0 or re.search(rb"[;}]", text[end:offset]):
         return ""
     begin = text.rfind(b"/*", 0, end)
@@ -50,7 +50,7 @@ def comment_before(text, offset):
 
 
 def declared_functions(header):
-    """The lpt_ functions of the header, as clang reads it."""
+    """Returns the lpt_ functions of the header, as clang parses it."""
     source = flattened(header)
     command = ["clang-14", "-x", "c", "-std=c99", "-fsyntax-only", "-Xclang", "-ast-dump=json", "-"]
     good, output = run(command, input=source)
@@ -69,13 +69,13 @@ def declared_functions(header):
 
 
 def initializers(header):
-    """[("LPT_X_INIT", "lpt_x")]"""
+    """Returns [("LPT_X_INIT", "lpt_x")]."""
     return [(f"LPT_{name}_INIT", f"lpt_{name.lower()}")
             for name in re.findall(r"^#define LPT_(\w+)_INIT\b", flattened(header), flags=re.M)]
 
 
 def initializer_uses(header):
-    """C functions that use every LPT_X_INIT for an lpt_x: a macro is only seen by a compiler where it is used."""
+    """Returns C functions that use every LPT_X_INIT for an lpt_x, because a compiler checks a macro only where it is used."""
     pattern = "void use_{1}({1} *x);\nvoid use_{1}({1} *x) {{\n  static const {1} init = {0};\n  *x = init;\n}}\n"
     return "".join(pattern.format(*one) for one in initializers(header))
 
@@ -83,7 +83,7 @@ def initializer_uses(header):
 def check_compile(header):
     offences, count = [], 0
     for one in headers_of(header):
-        # Twice, for the include guard.
+        # Twice, to test the include guard.
         source = f'#include "{one.name}"\n' * 2 + initializer_uses(one)
         for language, standard in LANGUAGES:
             flags = WARNINGS + (["-Wc++-compat"] if language == "c" else [])
@@ -100,10 +100,10 @@ def check_swig(header):
     with tempfile.TemporaryDirectory() as place:
         pathlib.Path(place, "lpt.i").write_text(interface)
         pathlib.Path(place, "lpt.h").write_text(flattened(header), encoding="utf-8")
-        # LPT_STATIC empties LPT_API, whose attribute SWIG cannot read.
+        # LPT_STATIC makes LPT_API empty, because SWIG cannot parse its attribute.
         command = ["swig", "-python", "-Wall", "-Werror", "-DLPT_STATIC", "lpt.i"]
         good, output = run(command, cwd=place)
-    # Some warnings leave SWIG's exit status at 0.
+    # Some warnings leave the exit status of SWIG at 0.
     return ([] if good and not output.strip() else [f"swig: not clean\n{output}"]), "1 run"
 
 
@@ -138,32 +138,32 @@ def check_exports(header, exports_map):
 
 
 MOST_WORDS, MOST_BRIEF = 25, 120  # of a sentence; characters
-# A documentation comment, and the function of status after it.
+# A documentation comment, and the function with a status after it.
 COMMENT = re.compile(r"/\*\*<?(.*?)\*/(?:\s*LPT_API lpt_status (\w+))?", re.S)
-# A label at the begin of a paragraph, such as "Shapes    ", and commands with their arguments.
+# A label at the beginning of a paragraph, such as "Shapes    ", and commands with their arguments.
 LABEL = re.compile(r"^(?:[A-Z]\w+ {2,}|Ownership )|^@(?:brief|return|param\S*\s+[\w, ]+? |retval\s+\w+|section\s+\w+)\s*", re.M)
 
 
 def plain_text(comment):
-    """The text of a comment without its frame."""
+    """Returns the text of a comment without comment markers."""
     return re.sub(r"^[ \t]*\*(?: |$)", "", comment, flags=re.M).strip()
 
 
 def paragraphs(text):
-    """The text between empty lines and commands, each part on one line, without labels and commands."""
+    """Returns the text between empty lines and commands, each part on one line, without labels and commands."""
     text = re.sub(r"@code.*?@endcode", "", text, flags=re.S)
-    # Commands, and items of lists, which are indented by two.
+    # Commands, and list items, which are indented by two.
     text = re.sub(r"\n(?=@|  \S)", "\n\n", text)
     return [" ".join(LABEL.sub("", part.strip()).split()) for part in re.split(r"\n\s*\n", text)]
 
 
 def sentences(paragraph):
-    """Code counts as one word."""
+    """Splits a paragraph into sentences. Code counts as one word."""
     return [part for part in re.split(r"(?<=[.!?])\s+", re.sub(r"`[^`]*`", "code", paragraph)) if part]
 
 
 def prose_offences(header):
-    """Sentences that are too long, and briefs that are no single short sentence, of one header."""
+    """Returns the sentences of one header that are too long, and the briefs that are not a single short sentence."""
     offences = []
     for found in COMMENT.finditer(header.read_text(encoding="utf-8")):
         text, function = plain_text(found.group(1)), found.group(2)
@@ -182,11 +182,11 @@ def prose_offences(header):
 
 
 def doc_offences(function):
-    """What the comment of one function lacks, or says of a parameter that is not there."""
+    """Returns missing parts of the comment of a function, and unknown parameters in it."""
     lines = plain_text(function.comment.removeprefix("/**"))
     if not lines:
         return ["has no documentation comment"]
-    # "@param a, b  text" speaks of both.
+    # "@param a, b  text" documents both.
     lists = re.findall(r"@param(?:\[[a-z,]+\])?\s+(\w+(?:\s*,\s*\w+)*)[ \t]+\S", lines)
     named = [name for names in lists for name in re.split(r"\s*,\s*", names)]
     offences = [f"has no @param for {name}" for name in function.parameters if name not in named and name != "context"]
@@ -198,7 +198,7 @@ def doc_offences(function):
         offences.append("does not say what it does")
     if function.returns == "void" and "@return" in lines:
         offences.append("has a @return but gives nothing")
-    # lpt_status_values and @retval describe what a status means.
+    # lpt_status_values and @retval describe the meaning of a status.
     if function.returns not in ("void", "lpt_status") and "@return" not in lines:
         offences.append("has no @return")
     return offences
@@ -215,7 +215,7 @@ FREE_CONSTANTS = {"lpt_status", "lpt_flags"}  # a flag begins with the struct th
 
 
 def check_names(header):
-    """The rules that bindings rely on: names of constants, the place of the context and of outputs, members in pairs."""
+    """Checks rules that bindings depend on: names of constants, positions of the context and outputs, pairs of members."""
     model = read_header(header)
     offences = []
     for kind in model.kinds:

@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
-"""Checks that includes of src and kernels point one way.
+"""Checks that includes of src and kernels have one direction.
 
 Usage: check_includes.py [--circles] [ROOT]
 
-A folder includes itself and those below it: api and plugins, then nn, linear and optimizer beside each other, then one by one
-parallel, collective, ranks, sparse, gemm, weights, cast, tensor, call, then kernels and comm beside each other, then formats and backends,
-then base. A kernel family includes formats, base and kernels/common, but neither backends nor another family. Every file may include lpt.h and the
-headers of lpt/. --circles also checks that no pairs of .hpp and .cpp include each other in a circle. One line per offence, exit
-status 1.
+A folder includes itself and those below it: api and plugins, then nn, linear and optimizer at the same level, then one by one
+parallel, collective, ranks, sparse, gemm, weights, cast, tensor, call, then kernels and comm at the same level, then formats
+and backends, then base. A kernel family includes formats, base and kernels/common, but neither backends nor another family.
+Every file may include lpt.h and the headers of lpt/. --circles also checks that pairs of .hpp and .cpp do not include each
+other in a cycle. Prints one line per offence, exit status 1.
 """
 import pathlib
 import re
@@ -22,7 +22,7 @@ PUBLIC_HEADER_MAY_SEE = {"stddef.h", "stdint.h"}
 
 
 def place(path):
-    """(folder, family) of a path from the root: src/cast/x.cpp ("cast", None), kernels/x/ref.cpp ("kernels", "x")."""
+    """Returns (folder, family) of a path from the root: src/cast/x.cpp ("cast", None), kernels/x/ref.cpp ("kernels", "x")."""
     parts = path.split("/")
     if len(parts) >= 3 and parts[0] == "src":
         return parts[1], None
@@ -32,7 +32,7 @@ def place(path):
 
 
 def reason(source, target):
-    """Why `source` may not include `target`, both as (folder, family); None where it may."""
+    """Returns why `source` may not include `target`, both as (folder, family); None if it may."""
     (folder, family), (seen_room, seen_family) = source, target
     if seen_room not in LEVEL_OF:
         return "it is in no folder of the core"
@@ -51,7 +51,7 @@ def reason(source, target):
 
 
 def offence(path, quoted, bracketed):
-    """What is wrong with one include of the file at `path`; None if nothing is."""
+    """Returns the offence of one include of the file at `path`; None if there is none."""
     target = quoted or bracketed
     if path.startswith("include/"):
         if quoted or target in PUBLIC_HEADER_MAY_SEE:
@@ -68,7 +68,7 @@ def offence(path, quoted, bracketed):
 
 
 def circles(root):
-    """Groups of pairs that include each other, directly or by others: Tarjan's strongly connected components."""
+    """Returns groups of pairs that include each other directly or indirectly: Tarjan's strongly connected components."""
     graph = {}
     for top in ("src", "kernels"):
         for file in sorted((root / top).rglob("*.[ch]pp")):

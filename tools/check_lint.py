@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Checks src and kernels by clang-tidy 14 with .clang-tidy.
+"""Checks src and kernels with clang-tidy 14 and .clang-tidy.
 
 Usage: check_lint.py BUILD [ROOT]
 
-BUILD is a build folder of CMake. Its compilation units, whole folders each, are checked as they are compiled. One line per
-finding, exit status 1. Exit status 77 where clang-tidy-14 is missing, or the build has no such units.
+BUILD is a build folder of CMake. Its unity compilation units, one per folder, are checked as they are compiled. Prints one line
+per finding, exit status 1. Exit status 77 if clang-tidy-14 is missing, or if the build has no such units.
 """
 import concurrent.futures
 import json

@@ -3,8 +3,8 @@
 
 Usage: check_words.py [--most N] [--list] PATH...   PATH: files or folders, from the root of the project
 
-A name is split at '_' and at capitals. One line per word and its count, the folders' sums, and the total. Exit status 1 if the total
-is larger than N, which is 0 by default. --list: one line per place instead.
+A name is split at '_' and at capitals. Prints one line per word and its count, the sums of the folders, and the total. Exit
+status 1 if the total exceeds N, which is 0 by default. --list: prints one line per occurrence instead.
 """
 import collections
 import pathlib
@@ -33,7 +33,7 @@ SUFFIXES = {".c", ".h", ".cpp", ".hpp", ".cu", ".cuh", ".inc", ".py", ".i", ".tx
 
 
 def files_of(paths):
-    """The text files at or below each path, as names from the root."""
+    """Yields the text files at or below each path, as names from the root."""
     for path in paths:
         found = [ROOT / path] if (ROOT / path).is_file() else sorted((ROOT / path).rglob("*"))
         for file in found:
@@ -43,7 +43,7 @@ def files_of(paths):
 
 
 def words_of(line):
-    """The replaced words of a line."""
+    """Yields the replaced words of a line."""
     line = EXCEPTIONS.sub("", line)
     for word in WORD.findall(line):
         for part in PIECE.findall(word):

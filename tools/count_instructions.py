@@ -1,16 +1,15 @@
 #!/usr/bin/env python3
-"""Counts what the inner loops of GEMMs spend: instructions for each multiply-add. It needs no clock.
+"""Counts the instructions per multiply-add in the inner loops of GEMMs. It measures no time.
 
 Usage: count_instructions.py show OBJECT...
        count_instructions.py write TABLE BUILD_TYPE OBJECT...
        count_instructions.py check TABLE BUILD_TYPE OBJECT...
 
-Every function that has a loop with multiplications of tiles, dot products or fused multiply-adds of vectors is counted: of its innermost loops
-the one with the most multiply-adds. The loop's instructions are all that stand between its first one and its jump
-back, without padding. `around` are those of the loop around it, where it holds no other: what is done for each block
-of k, such as scaling. `check` compares with TABLE and fails where either is over 10 % more, and where a function came
-or went, for no test covers those. It exits with 77, skipped, where another compiler or build type made the
-objects.
+Counts every function with a loop of tile multiplications, dot products or fused multiply-adds of vectors: of its innermost
+loops, the one with the most multiply-adds. The instructions of the loop are those between its first one and its backward jump,
+without padding. `around` are those of the enclosing loop if it has no other inner loop: work per block of k, such as scaling.
+`check` compares with TABLE. It fails if either count is over 10 % higher, and if a function was added or removed, because no
+test covers these cases. It exits with 77, skipped, if another compiler or build type made the objects.
 """
 import csv
 import re
@@ -19,9 +18,9 @@ import sys
 
 TOLERANCE = 1.10
 SKIPPED = 77
-# Multiply-adds that one lane of 32 bits does; the first that a loop has is what it is there for.
+# Multiply-adds per 32-bit lane. The first one found in a loop defines the kind of the loop.
 DOTS = {"vpdpbusd": 4, "vdpbf16ps": 2, "vpdpwssd": 2, "vfmadd": 1}
-# Those of whole tiles: 16 rows by 16 columns over 64 bytes of k.
+# Multiply-adds per tile instruction: 16 rows by 16 columns over 64 bytes of k.
 TILES = {"tdpbf16ps": 16 * 16 * 32, "tdpbssd": 16 * 16 * 64}
 PADDING = re.compile(r"(data16 |cs )*nop|xchg %ax,%ax")
 LANES = {"zmm": 16, "ymm": 8, "xmm": 4}
@@ -54,7 +53,7 @@ def functions_of(path):
 
 
 def loops_of(code):
-    """{first address: last address}: jumps back to one place are one loop."""
+    """Returns {first address: last address}. Backward jumps to one address are one loop."""
     ends = {}
     first_address = code[0][0] if code else 0
     for address, mnemonic, operands in code:
@@ -69,7 +68,7 @@ def within(code, start, end):
 
 
 def innermost_loops(code):
-    """Yields the loops that hold no other, as (instructions, number of instructions around)."""
+    """Yields the loops without inner loops, as (instructions, number of instructions around)."""
     loops = sorted(loops_of(code).items())
     inner = [(start, end) for start, end in loops
              if not any(start <= s and e <= end and (s, e) != (start, end) for s, e in loops)]
@@ -82,7 +81,7 @@ def innermost_loops(code):
 
 
 def multiply_adds(loop):
-    """(the instruction that multiplies, multiply-adds of one iteration); none: ("", 0)."""
+    """Returns (the multiply instruction, multiply-adds of one iteration); ("", 0) if there are none."""
     for dot, each in TILES.items():
         if work := each * sum(mnemonic == dot for _, mnemonic, _ in loop):
             return dot, work
@@ -95,7 +94,7 @@ def multiply_adds(loop):
 
 
 def short_name(name):
-    """A function without its parameters and the library's namespaces."""
+    """Returns a function name without parameters and namespaces of the library."""
     name = re.sub(r"(lpt::|\(anonymous namespace\)::|^void )", "", name)
     depth = 0
     for i, sign in enumerate(name):
@@ -107,12 +106,12 @@ def short_name(name):
 
 
 def source_of(path):
-    """kernels/gemm/x86/x86_avx2.cpp of …/lpt_kernels_x86_avx2.dir/gemm/x86/x86_avx2.cpp.o, or of a unit that begins with it"""
+    """Returns kernels/gemm/x86/x86_avx2.cpp of …/lpt_kernels_x86_avx2.dir/gemm/x86/x86_avx2.cpp.o, or of its unity build."""
     return "kernels/" + re.search(r"(\w+/x86/\w+\.cpp)(?:_cxx\.cxx)?\.o$", path)[1]
 
 
 def count(objects):
-    """{(source, function): (instruction, instructions, multiply-adds, instructions around)}"""
+    """Returns {(source, function): (instruction, instructions, multiply-adds, instructions around)}."""
     table = {}
     for path in objects:
         for name, code in functions_of(path):
@@ -127,7 +126,7 @@ def count(objects):
 
 
 def maker_of(objects, build_type):
-    """What made the objects, such as "GCC 12.2, RelWithDebInfo": other makers' loops are not comparable."""
+    """Returns the compiler and build type, such as "GCC 12.2, RelWithDebInfo": loops of others are not comparable."""
     text = " ".join(output_of("readelf", "-p", ".comment", objects[0]).split())
     compiler = re.search(r"(GCC|clang)\D.*?\b(\d+\.\d+)\.\d+", text)
     return f"{compiler[1]} {compiler[2]}, {build_type}" if compiler else f"an unknown compiler, {build_type}"

@@ -1,15 +1,15 @@
 #!/usr/bin/env python3
-"""Corpora of the fuzz targets as texts: one input a line, as hexadecimal digits; a line that begins with # is a comment.
+"""Converts corpora of the fuzz targets: one input per line in hexadecimal digits; a line that begins with # is a comment.
 
 Usage: fuzz_corpus.py expand CORPUS FOLDER     writes each input to a file, as libFuzzer reads them
-       fuzz_corpus.py collect FOLDER CORPUS    writes the inputs of the folder in place of those of the corpus
+       fuzz_corpus.py collect FOLDER CORPUS    replaces the inputs of the corpus by those of the folder
 
-A corpus is made again from what scripts/fuzz has found, here that of `api`:
+A corpus is updated from the findings of scripts/fuzz. For `api`:
 
     build/fuzz/tests/fuzz/fuzz_api -merge=1 -max_len=256 build/fuzz/fewest build/fuzz/grown/api build/fuzz/seeds/api
     tools/fuzz_corpus.py collect build/fuzz/fewest tests/fuzz/corpus/api.txt
 
-Of more than 48 inputs, those are kept that are evenly spread over the lengths.
+Of more than 48 inputs, a subset is kept that is evenly spread over the lengths.
 """
 import hashlib
 import pathlib

@@ -1,8 +1,8 @@
-"""What the scripts that make golden files share: digests, sets of values, and the writing of a file.
+"""Common parts of the scripts that make golden files: digests, sets of values, and writing a file.
 
-The digest: item i goes to lane i mod 65536. A lane's hash is 64-bit FNV-1a over its items in order, each of them its
-bytes from the lowest up: one byte for a code of 8 bits or fewer, two for 16 bits, four for f32 bits. The digest is
-FNV-1a over the 65536 lane hashes, eight bytes each from the lowest up. Lanes let numpy and threads work side by side.
+The digest: item i belongs to lane i mod 65536. The hash of a lane is 64-bit FNV-1a over its items in order, each as
+little-endian bytes: one byte for a code of at most 8 bits, two for 16 bits, four for f32 bits. The digest is FNV-1a over the
+65536 lane hashes, eight little-endian bytes each. Lanes allow numpy and threads to work in parallel.
 """
 import importlib.metadata
 import pathlib
@@ -16,7 +16,7 @@ FNV_OFFSET, FNV_PRIME = 0xCBF29CE484222325, 0x100000001B3
 
 
 class Digest:
-    """Takes items in pieces of a multiple of LANES, save the last one."""
+    """Adds items in chunks of a multiple of LANES, except for the last chunk."""
 
     def __init__(self):
         self.lanes = np.full(LANES, FNV_OFFSET, np.uint64)
@@ -45,7 +45,7 @@ def digest_of(items):
 
 
 def splitmix64(seed, count, start=0):
-    """Outputs `start` to `start + count` of the generator."""
+    """Returns outputs `start` to `start + count` of the generator."""
     places = np.arange(start + 1, start + count + 1, dtype=np.uint64)
     with np.errstate(over="ignore"):
         state = np.uint64(seed) + places * np.uint64(0x9E3779B97F4A7C15)
@@ -59,13 +59,13 @@ def splitmix64_highs(seed, count, start=0):
 
 
 def canonical_bits(values):
-    """The bits of f32 values, every NaN as 7fc00000 with its sign."""
+    """Returns the bits of f32 values, with every NaN as 7fc00000 with its sign."""
     bits = values.view(np.uint32)
     return np.where(np.isnan(values), (bits & np.uint32(0x80000000)) | np.uint32(0x7FC00000), bits).astype("<u4")
 
 
 def around(middles):
-    """For each positive f32: the f32 before it, it, and the one after; then all of these with a minus."""
+    """Returns for each positive f32 the f32 before it, itself, and the one after; then all of these negated."""
     bits = middles.astype(np.float32).view(np.uint32)
     assert (bits.view(np.float32) == middles).all()
     near = np.stack([bits - 1, bits, bits + 1], axis=1).reshape(-1)
@@ -73,7 +73,7 @@ def around(middles):
 
 
 def write(name, header, rows, packages, *facts):
-    """The first line says how the file was made: the command, the versions of what it leans on, other facts."""
+    """Writes a file. Its first line has the command, the versions of the packages, and the given facts."""
     arguments = [pathlib.Path(argument).name for argument in sys.argv[1:]]
     command = " ".join(["tools/" + pathlib.Path(sys.argv[0]).name, *arguments])
     versions = [f"{package} {importlib.metadata.version(package)}" for package in packages]

@@ -1,11 +1,11 @@
-"""The public headers as data: types as clang reads them, layouts as gcc measures them.
+"""The public headers as data: types as parsed by clang, layouts as measured by gcc.
 
-For tools that write or check what other languages declare, and for the guard of the binary interface. They read
+For tools that generate or check declarations of other languages, and for the check of the binary interface. They read
 include/lpt/research.h, which includes all others.
 
 Usage: header_model.py HEADER FLAT [SWIG]
-FLAT: the header with its own includes in place, for tools that read one file. SWIG: a line of bindings/python/capi.i for each
-handle and struct with defaults.
+FLAT: the header with its public includes expanded, for tools that read one file. SWIG: a line of bindings/python/capi.i for
+each handle and struct with defaults.
 """
 import collections
 import json
@@ -23,12 +23,12 @@ Kind = collections.namedtuple("Kind", "name base brief constants")  # a typedef 
 Header = collections.namedtuple("Header", "functions structs opaques kinds callbacks")
 
 
-# Includes of other public headers: written in quotes, relative to the header that has them.
+# Includes of other public headers: in quotes, relative to the including header.
 INCLUDE = re.compile(r'^#include "([^"]+)"\n', re.M)
 
 
 def flattened(path, done=None):
-    """The text of a header with its own includes in place, each once. `done`, if given, gains the paths of all."""
+    """Returns the text of a header with its public includes expanded once each. Adds the paths of all to `done`, if given."""
     path, done = pathlib.Path(path).resolve(), [] if done is None else done
     if path in done:
         return ""
@@ -37,7 +37,7 @@ def flattened(path, done=None):
 
 
 def headers_of(path):
-    """The header and all headers of its own that it includes."""
+    """Returns the header and all public headers that it includes."""
     paths = []
     flattened(path, paths)
     return paths
@@ -52,7 +52,7 @@ def parsed(text):
 
 
 def brief_before(text, offset):
-    """The first sentence of the comment right before the declaration at `offset`, on one line."""
+    """Returns the first sentence of the comment before the declaration at `offset`, on one line."""
     end = text.rfind(b"*/", 0, offset)
     if end < 0 or re.search(rb"[;}]", text[end:offset]):
         return ""
@@ -66,7 +66,7 @@ def spelled(node):
 
 
 def measured(text, structs, constants):
-    """Sizes, offsets and values as gcc sees them: {(struct, member or None): (offset, bytes)}, {constant: value}."""
+    """Returns sizes, offsets and values from gcc: {(struct, member or None): (offset, bytes)}, {constant: value}."""
     lines = []
     for name, members in structs.items():
         lines.append(f'printf("{name} . 0 %zu\\n", sizeof({name}));')
@@ -89,7 +89,7 @@ def measured(text, structs, constants):
 
 
 def kind_of(tag, names, typedefs):
-    """The typedef whose values an enum lists: by its tag, else by the prefix of its constants."""
+    """Returns the typedef whose values an enum lists: by its tag, else by the prefix of its constants."""
     for ending in ("_values", "_kind_values"):
         if tag.endswith(ending) and tag[:-len(ending)] in typedefs:
             return tag[:-len(ending)]
@@ -104,7 +104,7 @@ def read_header(header):
 
 
 def read_text(text):
-    """The interface that the text of a header declares, which includes no other public header."""
+    """Returns the interface that a header text declares. The text includes no other public header."""
     source = text.encode()
     functions, structs, enums, typedefs, callbacks, briefs, known = [], {}, {}, {}, {}, {}, set()
     for node in parsed(text):
@@ -142,14 +142,14 @@ def read_text(text):
 
 
 def short_names(constants):
-    """Constants without what all of them begin with: {LPT_FORMAT_NVFP4: NVFP4}."""
+    """Returns constants without their common prefix: {LPT_FORMAT_NVFP4: NVFP4}."""
     common = os.path.commonprefix([name for name, _ in constants])
     cut = common.rfind("_") + 1 if len(constants) > 1 else len("LPT_")
     return {name: name[cut:] for name, _ in constants}
 
 
 def swig_lines(text):
-    """LPT_HANDLE(lpt_tensor), LPT_STRUCT(lpt_gemm_options) of a flattened header."""
+    """Returns LPT_HANDLE(lpt_tensor), LPT_STRUCT(lpt_gemm_options) of a flattened header."""
     found = {"HANDLE": re.findall(r"^LPT_API void (lpt_\w+)_destroy\(", text, re.M),
              "STRUCT": re.findall(r"^#define LPT_\w+_INIT\s*\\\n\s*\{\s*(?:\\\n\s*)?sizeof\((lpt_\w+)\)", text, re.M)}
     return "".join(f"LPT_{kind}({name})\n" for kind, names in found.items() for name in names)

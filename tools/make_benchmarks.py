@@ -1,15 +1,16 @@
 #!/usr/bin/env python3
-"""Writes the measured parts of the benchmark pages, and pictures, from docs/benchmarks/data/*.json.
+"""Writes the measured parts of the benchmark pages, and plots, from docs/benchmarks/data/*.json.
 
 Usage: make_benchmarks.py write | check
        make_benchmarks.py import RUN REPORT... [--title T] [--machine M] [--compiler C] [--commit C] [--date D] [--command C]
 
-write   writes the parts of docs/benchmarks/*.md that are between markers, and the pictures
-check   exit status 1 and one line for each page or picture that `write` would change
+write   writes the parts of docs/benchmarks/*.md that are between markers, and the plots
+check   exit status 1 and one line for each page or plot that `write` would change
 import  fills docs/benchmarks/data/RUN.json from the JSON of benchmarks, then writes
 
-A REPORT has "tables" in the form of RUN.json, whose cells are texts or numbers, and "build" (the string of lpt_build_info()), "machine",
-"command", "threads" and "load". Each option replaces what a report has, or gives what it lacks. These programs write a REPORT:
+A REPORT has "tables" in the form of RUN.json, whose cells are texts or numbers, and "build" (the string of lpt_build_info()),
+"machine", "command", "threads" and "load". Each option replaces a value of the report, or adds a missing one. These programs
+write a REPORT:
 
   --json FILE    quantize_bench, optimizer_bench, reduce_bench, sparse_bench, attention_bench, comm_bench, comm_mpi_bench, partial_bench,
                  bench/python_calls.py, bench/step.py, lpt bench comm
@@ -19,16 +20,17 @@ A REPORT has "tables" in the form of RUN.json, whose cells are texts or numbers,
 A marker is the line `<!-- begin NAME -->`; its part ends at `<!-- end -->`. NAME is RUN/TABLE, or `head` (machine, compiler, commit, date and
 command of the page's runs), or `limits` (those of the page's runs).
 
-RUN.json has "title", "machine", "compiler", "commit", "date", "command", "limits" (a list) and "tables". These have names, and each has "unit"
-(what all figures are, or ""), "columns", "rows" (cells are Markdown), and "picture" where it has one:
+RUN.json has "title", "machine", "compiler", "commit", "date", "command", "limits" (a list) and "tables". Tables have names.
+Each has "unit" (of all values, or ""), "columns", "rows" (cells are Markdown), and optionally "picture":
 
   {"kind": "bars", "title", "axis", "labels": COLUMN, "series": [COLUMN...], "rows": [LABEL...]}
   {"kind": "bars", "title", "axis", "bars": [[LABEL, SERIES, RUN/TABLE, ROW, COLUMN, N]...]}
   {"kind": "stacked", "title", "axis", "labels": COLUMN, "series": [COLUMN...]}
   {"kind": "lines", "title", "x": COLUMN, "axis", "range": [LOW, HIGH], "series": {NAME: [COLUMN...]}}
 
-A bar is the first number of a cell, or the Nth; without "rows", all rows have bars. Optional keys: "ratio": true (a logarithmic axis around 1),
-"file" (by default docs/_static/benchmarks/RUN-TABLE.svg), "alone": true (the page has the picture without the table).
+A bar is the first number of a cell, or the Nth; without "rows", all rows have bars. Optional keys: "ratio": true (a logarithmic
+axis around 1), "file" (by default docs/_static/benchmarks/RUN-TABLE.svg), "alone": true (the page has the plot without the
+table).
 """
 import argparse
 import datetime
@@ -47,17 +49,17 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 PAGES = ROOT / "docs" / "benchmarks"
 DATA = PAGES / "data"
 PICTURES = ROOT / "docs" / "_static" / "benchmarks"
-QUIET_LOAD = 0.3  # load average above the threads of a benchmark from which on other work disturbs it
+QUIET_LOAD = 0.3  # other processes disturb a benchmark if the load average exceeds its threads by this value
 HEAD = ("title", "machine", "compiler", "commit", "date", "command")
 MARKED = re.compile(r"(<!-- begin (\S+) -->\n).*?(<!-- end -->)", re.S)
 NUMBER = re.compile(r"(?<![\w.])[+-]?\d+(?:\.\d+)?(?![\w.])")
 
 
 class Error(Exception):
-    """What is wrong with the data or a page."""
+    """An error in the data or in a page."""
 
 
-# ---- data
+# Data.
 
 def read_runs():
     runs = {path.stem: json.loads(path.read_text(encoding="utf-8")) for path in sorted(DATA.glob("*.json"))}
@@ -89,7 +91,7 @@ def is_cell(value):
 
 
 def json_text(value, indent="\n"):
-    """JSON with one line for each table row and each bar in a picture."""
+    """Returns JSON with one line for each table row and each plotted bar."""
     inner = indent + " "
     if isinstance(value, dict):
         return "{" + ",".join(f"{inner}{json.dumps(key)}: {json_text(item, inner)}" for key, item in value.items()) + indent + "}"
@@ -106,12 +108,12 @@ def table_of(runs, name):
 
 
 def number(cell, index=1):
-    """The first number of a cell, or a later one, as text."""
+    """Returns the first number of a cell, or a later one, as text."""
     found = NUMBER.findall(cell)
     return found[index - 1] if len(found) >= index else None
 
 
-# ---- pictures
+# Plots.
 
 def bars_of(runs, table):
     picture, columns = table["picture"], table["columns"]
@@ -149,7 +151,7 @@ def picture_path(name, table):
     return ROOT / table["picture"].get("file", f"docs/_static/benchmarks/{name.replace('/', '-')}.svg")
 
 
-# ---- pages
+# Pages.
 
 def markdown_table(columns, rows):
     lines = ["|" + "".join(f" {cell} |" if cell else " |" for cell in cells) for cells in (columns, *rows)]
@@ -157,7 +159,7 @@ def markdown_table(columns, rows):
 
 
 def head_of(runs, shown, text):
-    """One line for each run of the page, with a link to the heading above its first part."""
+    """Returns one line for each run of the page, with a link to the heading above its first part."""
     rows = []
     for name in shown:
         heading = re.findall(r"^#{2,} (.+)$", text[:text.index(f"<!-- begin {name}/")], re.M)[-1]
@@ -193,7 +195,7 @@ def page_text(runs, page):
 
 
 def made(runs):
-    """The text of each page and picture."""
+    """Returns the text of each page and plot."""
     files, shown = {}, set()
     for page in sorted(PAGES.glob("*.md")):
         files[page], names = page_text(runs, page)
@@ -211,7 +213,7 @@ def made(runs):
 
 
 def stale():
-    """The files that differ from what the data makes, and their text; None: no data draws this picture."""
+    """Returns the files that differ from the generated ones, and their text; None: no data generates this plot."""
     files = {**dict.fromkeys(PICTURES.glob("*.svg")), **made(read_runs())}
     return {path: text for path, text in files.items() if (path.read_text(encoding="utf-8") if path.exists() else None) != text}
 
@@ -231,10 +233,10 @@ def write():
     return 0
 
 
-# ---- reports of benchmarks
+# Reports of benchmarks.
 
 def pivoted(entries, corner, unit):
-    """A table from (row, column, cell)."""
+    """Returns a table from (row, column, cell)."""
     entries = list(entries)
     rows, columns = (list(dict.fromkeys(entry[i] for entry in entries)) for i in (0, 1))
     cells = {entry[:2]: entry[2] for entry in entries}
@@ -248,7 +250,7 @@ def gemm_shape(rate):
 
 
 def gemm_cell(rate, rates):
-    """The share of the machine's limit, and the speed relative to the fastest other library of the same kind, as gemm_bench prints them."""
+    """Returns the share of the machine limit, and the speed relative to the fastest peer of the same kind, as in gemm_bench."""
     def speed(one):
         return one["share_of_peak"] / (one["weight_bytes"] if one["limit"] == "read" else 1)
     peers = [speed(one) for one in rates if one["is_peer"] and all(one[key] == rate[key] for key in ("shape", "kind", "limit"))]
@@ -271,7 +273,7 @@ def gemm_tables(report):
 
 
 def plain_tables(tables):
-    """Tables of a report, with cells as texts."""
+    """Returns the tables of a report, with cells as texts."""
     return {name: table | {"rows": [[cell if isinstance(cell, str) else f"{cell:g}" for cell in row] for row in table["rows"]]}
             for name, table in tables.items()}
 
@@ -302,7 +304,7 @@ def tables_of(reports):
 
 
 def limits_of(report, title, limits):
-    """Those of an earlier report, and the load if other work ran."""
+    """Returns the limits of an earlier report, and the load if other processes ran."""
     start, load, threads = f"The load average of {title} was ", report.get("load", 0), report.get("threads", 1) * report.get("ranks", 1)
     count = f"{threads} thread{'' if threads == 1 else 's'}"
     noise = [f"{start}{load:.1f} with {count}: other work disturbed the figures."] if load > threads + QUIET_LOAD else []
@@ -310,7 +312,7 @@ def limits_of(report, title, limits):
 
 
 def machine():
-    """The CPU by its name, and the cores that this process may use."""
+    """Returns the name of the CPU, and the number of cores that this process may use."""
     names = [line.partition(":")[2].strip() for line in pathlib.Path("/proc/cpuinfo").read_text().splitlines() if line.startswith("model name")]
     return f"{names[0] if names else platform.machine()}, {len(os.sched_getaffinity(0))} cores"
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Writes the declarations of lpt.h for Rust, C# and Julia, or checks that the committed files are up to date.
+"""Generates the declarations of lpt.h for Rust, C# and Julia, or checks that the committed files are up to date.
 
 Usage: make_bindings.py write|check [ROOT]
 
@@ -27,38 +27,38 @@ NUMBERS = {  # C: (Rust, C#, Julia)
 
 
 def levels(c_type):
-    """The type behind all stars, and for each star whether what it points at is const: innermost first."""
+    """Returns the pointed-to base type, and for each star whether its target is const, innermost first."""
     parts = c_type.split("*")
     base = re.sub(r"\b(const|struct)\b", "", parts[0]).strip()
-    # What others declare, such as a DLPack tensor, is only pointed at.
+    # Types of other libraries, such as a DLPack tensor, are only used by pointer.
     is_foreign = base not in NUMBERS and not base.startswith("lpt_")
     return "void" if is_foreign else base, ["const" in part for part in parts[:-1]]
 
 
 def array_of(c_type):
-    """("char", 32) of char[32]; None of what is no array."""
+    """Returns ("char", 32) for char[32]; None if the type is not an array."""
     found = re.fullmatch(r"(\w+)\[(\d+)\]", c_type)
     return (found.group(1), int(found.group(2))) if found else None
 
 
 def function_of(c_type):
-    """("int32_t", ["void *", "int64_t"]) of a pointer to such a function; None of what is none."""
+    """Returns ("int32_t", ["void *", "int64_t"]) for a pointer to such a function; None for other types."""
     found = re.fullmatch(r"(.*?)\s*\(\*\)\((.*)\)", c_type)
     return (found.group(1), [one.strip() for one in found.group(2).split(",")]) if found else None
 
 
 def pascal(name):
-    """lpt_gemm_options → GemmOptions, X86_AVX2 → X86Avx2, INT4_1X32 → Int4_1x32."""
+    """Converts names: lpt_gemm_options → GemmOptions, X86_AVX2 → X86Avx2, INT4_1X32 → Int4_1x32."""
     words = re.sub(r"^lpt_", "", name).split("_")
     return re.sub(r"(\d)_(?=\D)", r"\1", "".join(("_" if word[0].isdigit() else "") + word.capitalize() for word in words))
 
 
 def defaults(header):
-    """Structs that begin with their size: lpt_struct_init() has their defaults."""
+    """Returns the structs that begin with their size, for which lpt_struct_init() has defaults."""
     return [struct for struct in header.structs if struct.members[0].name == "struct_size"]
 
 
-# ------------------------------------------------------------------ Rust
+# Rust.
 
 
 def rust_type(c_type):
@@ -83,7 +83,7 @@ def rust_callback(returns, arguments):
 
 
 def rust_doc(brief, indent=""):
-    """Escape brackets outside of code, which rustdoc would read as links or tags."""
+    """Escapes brackets outside of code, which rustdoc would parse as links or tags."""
     pieces = [re.sub(r"([\[\]<>])", r"\\\1", piece) if place % 2 == 0 else piece for place, piece in enumerate(brief.split("`"))]
     return [f"{indent}/// {'`'.join(pieces)}"] if brief else []
 
@@ -166,7 +166,7 @@ def rust_kinds(header):
     return lines
 
 
-# ------------------------------------------------------------------ C#
+# C#.
 
 
 def csharp_type(header, c_type, is_destroyed=False):
@@ -196,7 +196,7 @@ def csharp_name(name):
 
 
 def csharp_functions(header):
-    """`static partial` or `static extern`, to follow one of the two attributes."""
+    """Returns `static partial` or `static extern` declarations, which follow one of the two attributes."""
     for function in header.functions:
         is_end = function.name.endswith("_destroy")
         parameters = ", ".join(f"{csharp_type(header, type_, is_end)} {csharp_name(name)}" for type_, name in function.parameters)
@@ -245,7 +245,7 @@ def escaped(text):
     return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
 
 
-# ------------------------------------------------------------------ Julia
+# Julia.
 
 
 def julia_type(header, c_type, is_result=False):
@@ -270,7 +270,7 @@ def julia_name(name):
 
 
 def julia_structs(header):
-    """In an order in which every struct comes after those that it holds by value or points to."""
+    """Returns the structs in an order in which every struct is after those that it contains or points to."""
     written, waiting, names = set(), list(header.structs), {struct.name for struct in header.structs}
     while waiting:
         struct = next(one for one in waiting
@@ -317,7 +317,7 @@ VERSIONS = ["bindings/rust/lpt-sys/Cargo.toml", "bindings/rust/lpt/Cargo.toml", 
 
 
 def other_versions(root):
-    """Return a message for each file whose release differs from that of the header."""
+    """Returns a message for each file whose release differs from that of the header."""
     numbers = re.findall(r"#define LPT_VERSION_(?:MAJOR|MINOR|PATCH) (\d+)", flattened(root / "include/lpt.h"))
     release = ".".join(numbers)
     stated = re.compile(r'^(?:version = "|\s*<Version>)([\d.]+)', re.M)

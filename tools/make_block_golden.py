@@ -1,38 +1,39 @@
 #!/usr/bin/env python3
-"""Makes golden files of MX and NVFP4 blocks from torchao's CPU reference, which shares no code with LPT.
+"""Makes golden files of MX and NVFP4 blocks from the CPU reference of torchao, which shares no code with LPT.
 
     python3 -m venv golden-venv
     golden-venv/bin/pip install ml_dtypes==0.6.0 numpy==2.4.6 torch==2.15.0 torchao==0.18.0
     golden-venv/bin/python tools/make_block_golden.py   # a minute, without a GPU
 
-tools/block_inputs.py says what the blocks are, tools/block_rules.py what LPT means, tools/golden.py what a digest is.
+tools/block_inputs.py documents the blocks, tools/block_rules.py the rules of LPT, tools/golden.py the digest.
 
-block_inputs.csv       digests of the f32 bits of each class, to see first that a test made the same inputs.
+block_inputs.csv       digests of the f32 bits of each class, to check first that a test has the same inputs.
 mx_blocks.csv          torchao.prototype.mx_formats.mx_tensor.to_mx on blocks of 32. Its modes FLOOR, CEIL, RCEIL and
-                       EVEN are LPT's rules floor, ceil, round_up and even.
-nvfp4_blocks.csv       nvfp4_quantize on blocks of 16: two_level with the tensor scale that torchao makes of the finite
-                       amax, single_level with none.
-    Columns: how many blocks there are, how many of them are left out of each digest, the digest of the scale bytes,
-    and of the element codes, one byte each in the order of the elements. What is left out counts as zero bytes.
-block_differences.csv  what is left out, by name. Columns: the blocks of that name, those where torchao differs from
-                       LPT, and the digests of torchao's bytes with all other blocks as zero bytes ("-": not reported).
-nvfp4_scale_list.csv   what no property of the input separates: in these blocks torchao, which divides by the tensor
-                       scale, rounds the block scale to another code than LPT, which multiplies by the reciprocal. The
-                       digest of scales holds torchao's code; that of codes leaves the block out.
+                       EVEN are the rules floor, ceil, round_up and even of LPT.
+nvfp4_blocks.csv       nvfp4_quantize on blocks of 16: two_level with the tensor scale of torchao for the finite amax,
+                       single_level without one.
+    Columns: the number of blocks, the number of excluded blocks of each digest, the digest of the scale bytes, and that
+    of the element codes, one byte each in element order. Excluded blocks count as zero bytes.
+block_differences.csv  the excluded blocks, by name. Columns: the number of blocks with that name, the number where torchao
+                       differs from LPT, and the digests of the bytes of torchao with all other blocks as zero bytes
+                       ("-": not reported).
+nvfp4_scale_list.csv   differences that no property of the input predicts: in these blocks torchao divides by the tensor
+                       scale, and rounds the block scale to another code than LPT, which multiplies by the reciprocal. The
+                       digest of scales includes the code of torchao; that of codes excludes the block.
 nvfp4_code_list.csv    the same for elements: torchao multiplies by (1 / t) / S, LPT by 1 / (S · t).
 
-The named differences, and what torchao does there, which this script holds torchao to:
-    nan         a NaN in the block. Both make the scale NaN; the codes are LPT's own matter.
-    infinity    an infinity and no NaN. torchao's amax is infinite: its scale is 2^(128 - floor(log2 M)), of round_up
+The named differences, and the behavior of torchao, which this script asserts:
+    nan         a NaN in the block. Both make the scale NaN; the codes are specific to LPT.
+    infinity    an infinity and no NaN. The amax of torchao is infinite: its scale is 2^(128 - floor(log2 M)), of round_up
                 2^127, of nvfp4 448.
-    tiny_tensor NVFP4: amax / 2688 is below 2^-126, where LPT's tensor scale stops.
-    tiny        MX: LPT's scale is 2^-127 and the block not all zero. torchao writes that scale too, but divides by
-                2^-126, and in round_up by 1. NVFP4: LPT's scale is below 2^-6, as in a block of zeros. torchao takes
+    tiny_tensor NVFP4: amax / 2688 is below 2^-126, the minimum tensor scale of LPT.
+    tiny        MX: the scale of LPT is 2^-127 and the block is not all zero. torchao writes that scale too, but divides by
+                2^-126, and in round_up by 1. NVFP4: the scale of LPT is below 2^-6, as in a block of zeros. torchao uses
                 2^-6.
     above_power round_up, where the significand of amax is 1 to 64 units of 2^-23 above that of M, so that amax is a
-                little above M · 2^k: torchao's log2, rounded to f32, is often k, and its scale half of what
-                never clips. How often may depend on the machine; no digest holds these blocks.
-A block has the first name in this order that fits it.
+                little above M · 2^k. The log2 of torchao, rounded to f32, is often k, and its scale is half of one that
+                never saturates. The frequency may depend on the machine; no digest includes these blocks.
+A block has the first matching name in this order.
 """
 import warnings
 
@@ -63,7 +64,7 @@ def as_bytes(tensor):
 
 
 def unpacked(pairs):
-    """Two codes a byte, the first one in the low half."""
+    """Unpacks two codes per byte, the first one in the low half."""
     return np.stack([pairs & 15, pairs >> 4], axis=-1).reshape(*pairs.shape[:-1], -1)
 
 
@@ -79,7 +80,7 @@ def torchao_nvfp4(values, tensor_scale):
 
 
 class Names:
-    """Gives each block the first name that fits it."""
+    """Gives each block the first matching name."""
 
     def __init__(self, values):
         self.values = values
@@ -182,7 +183,7 @@ def check_nvfp4(names, theirs, scale_reciprocals):
 
 
 def both_nvfp4(tensors, rule):
-    """torchao's scales and codes, LPT's, where a tensor is too small, and 1 / t by block."""
+    """Returns the scales and codes of torchao, those of LPT, the mask of too small tensors, and 1 / t by block."""
     count = len(tensors)
     values = tensors.reshape(-1, 16)
     if rule == "single_level":
@@ -238,7 +239,7 @@ def write_inputs():
 
 
 def main():
-    # Casting overflows, underflows and NaN is the point here.
+    # Overflow, underflow and NaN are intended.
     with np.errstate(all="ignore"):
         write_inputs()
         differences = write_mx() + write_nvfp4()

@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
-"""Makes the vectors of whole casts that `lpt verify` replays: blocks with scales, and stochastic rounding.
+"""Makes the vectors of complete casts that `lpt verify` replays: blocks with scales, and stochastic rounding.
 
     python3 -m venv golden-venv
     golden-venv/bin/pip install ml_dtypes==0.6.0 numpy==2.4.6 torch==2.15.0 torchao==0.18.0 gfloat==0.5.2
     golden-venv/bin/python tools/make_conformance.py   # a minute, without a GPU
 
-docs/reference/conformance.md says what the files hold. The numbers are those of tools/block_rules.py and
-tools/random_rounding.py, which follow docs/reference/numerics.md in numpy and share no code with LPT; where torchao or gfloat has
-the rule, this script holds them to it, save in the differences that tools/make_block_golden.py names.
+docs/reference/conformance.md documents the files. The values are those of tools/block_rules.py and tools/random_rounding.py,
+which implement docs/reference/numerics.md in numpy and share no code with LPT. If torchao or gfloat has the rule, this script
+asserts equality, except for the differences that tools/make_block_golden.py names.
 """
 import gfloat
 import numpy as np
@@ -44,7 +44,7 @@ def f32_hex(numbers):
 
 
 def codes_hex(codes, is_nan_block):
-    """Two digits a code; "--" where a block holds a NaN and its scale says so, as its codes then mean nothing."""
+    """Returns two digits per code; "--" for a block with a NaN scale, because its codes are undefined."""
     blocks = zip(codes.reshape(len(is_nan_block), -1), is_nan_block)
     return "".join("--" * len(block) if is_nan else hex_of(block, 2) for block, is_nan in blocks)
 
@@ -54,7 +54,7 @@ class Vectors:
         self.sources, self.rows = {}, []
 
     def add(self, format_name, rule, source, oracle, scales, codes, **others):
-        """`scales` and `codes` in hexadecimal digits."""
+        """Adds a vector. `scales` and `codes` are hexadecimal digits."""
         words = {"rounding": "nearest_even", "random": NONE, "tensor_scale": NONE, "zero_points": NONE, **others}
         self.rows.append(
             ",".join(
@@ -70,11 +70,11 @@ class Vectors:
         golden.write("cast_vectors", header, self.rows, PACKAGES)
 
 
-# ---- MX
+# MX.
 
 
 def mx_places(class_name, blocks):
-    """The first blocks of a class, and of each element the first two that its next power of two is a little above."""
+    """Returns the first blocks of a class, and for each element the first two of the difference above_power."""
     places = list(range(BLOCKS_OF_CLASS))
     if class_name == "edges":
         for element in MX_FORMATS:
@@ -121,11 +121,11 @@ def add_mx(vectors):
                 vectors.add("mxint8", "floor", source, "gfloat", hex_of(scales[i], 2), hex_of(codes[i], 2))
 
 
-# ---- NVFP4
+# NVFP4.
 
 
 def nvfp4_oracle(tensor, ours, scale):
-    """torchao's bytes are LPT's save in the blocks of named differences; without a tensor scale `scale` is None."""
+    """Asserts that torchao equals LPT except for the named differences. Without a tensor scale `scale` is None."""
     their_scale = None
     if scale is not None:
         amax = torch.from_numpy(block_rules.finite_amax(tensor.reshape(1, -1)))
@@ -161,7 +161,7 @@ def add_nvfp4(vectors):
                         hex_of(ours[0], 2), codes_hex(ours[1], is_nan))  # fmt: skip
 
 
-# ---- groups of integers
+# Groups of integers.
 
 
 def torchao_group(values, mapping, low, high):
@@ -193,7 +193,7 @@ def add_groups(vectors):
                     zero_points=hex_of(zeros, 2))  # fmt: skip
 
 
-# ---- random bits
+# Random bits.
 
 
 def scales_hex(scales):
@@ -212,11 +212,11 @@ def add_stochastic(vectors):
                         zero_points=NONE if zeros is None else hex_of(zeros, 2))  # fmt: skip
 
 
-# ---- digests of large sets
+# Digests of large sets.
 
 
 def f16_mixed():
-    """All finite f16 numbers; neighbours stand far apart."""
+    """Returns all finite f16 values in an order in which adjacent ones are unrelated."""
     codes = np.concatenate([np.arange(0x7C00), np.arange(0x8000, 0xFC00)]).astype(np.uint16)
     return codes[np.arange(len(codes)) * 25173 % len(codes)].view(np.float16).astype(np.float32)
 

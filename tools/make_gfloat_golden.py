@@ -1,28 +1,28 @@
 #!/usr/bin/env python3
-"""Makes golden files from gfloat: roundings beside nearest even, and elements that ml_dtypes does not have.
+"""Makes golden files from gfloat: roundings other than nearest even, and elements that ml_dtypes does not have.
 
     python3 -m venv golden-venv
     golden-venv/bin/pip install ml_dtypes==0.6.0 numpy==2.4.6 gfloat==0.5.2
     golden-venv/bin/python tools/make_gfloat_golden.py             # some minutes
     golden-venv/bin/python tools/make_gfloat_golden.py --compare   # writes nothing, prints where ml_dtypes differs
 
-e3m0.csv             as <element>.csv of tools/make_golden.py
+e3m0.csv             like <element>.csv of tools/make_golden.py
 custom_elements.csv  the same for elements that are described by their name,
                      e<exponent bits>m<mantissa bits>b<bias>-<kind>: ieee has infinity and NaN, nan has one NaN
-                     at the top and no infinity, fnuz has NaN in the place of -0, finite has neither; a u in front means
-                     without sign.
+                     at the top and no infinity, fnuz has NaN instead of -0, finite has neither; a prefix u means
+                     unsigned.
 roundings.csv        digests as in digests.csv. The sets <set>_<rounding>: that rounding, overflow to the largest
-                     finite code, infinities too. The sets bf16, f16, midpoints, random of the elements above: as
+                     finite code, infinities too. The sets bf16, f16, midpoints, random of the elements above: as in
                      digests.csv.
-gfloat_blocks.csv    MX blocks of tools/block_inputs.py by OCP's own rule, LPT's floor: the scale of gfloat's
-                     compute_scale_amax, then its rounding of x / scale, clipped. Digests of the scale bytes and of the
-                     element codes, one byte each. Among them what torchao does not have: mxint8 (element q1_6), and
-                     blocks so small that their scale is 2^-127. The code -128 of q1_6 counts as -127.
+gfloat_blocks.csv    MX blocks of tools/block_inputs.py by the OCP rule, which is floor in LPT: the scale of
+                     compute_scale_amax of gfloat, then its rounding of x / scale, saturated. Digests of the scale bytes
+                     and of the element codes, one byte each. They include cases that torchao lacks: mxint8 (element
+                     q1_6), and blocks so small that their scale is 2^-127. The code -128 of q1_6 counts as -127.
 
-What LPT means by special values is written here, not taken from gfloat: a NaN gives the code 0 or the element's NaN,
-which is that with the upper bit of the mantissa alone beside the exponent where there are several; so does a negative
-value in an element without sign (in uint4: 0); two's complement leaves its most negative code out; e8m0fnu starts at
-2^-127. A tie of an element without mantissa goes to the even code.
+The script defines special values as LPT does, independently of gfloat. A NaN gives the code 0 or the NaN of the element; of
+several NaNs it is the one with only the upper bit of the mantissa set. A negative value in an unsigned element gives the same
+(in uint4: 0). Two's complement excludes its most negative code. e8m0fnu starts at 2^-127. A tie of an element without mantissa
+rounds to the even code.
 """
 import argparse
 
@@ -160,7 +160,7 @@ def rounding_rows(element):
     for set_name, values in {"bf16": make_golden.bf16_values(), "midpoints": midpoints(element)}.items():
         for mode_name, mode in MODES.items():
             if element.name == "e8m0fnu" and mode_name != "toward_zero":
-                continue  # gfloat's nearest differs below 2^-126 and in ties; digests.csv holds LPT's
+                continue  # nearest of gfloat differs below 2^-126 and in ties; digests.csv has that of LPT
             digest = golden.digest_of(element.encode(values, mode, saturates=True))
             rows.append(f"{set_name}_{mode_name},{element.name},{digest}")
     return rows

@@ -6,31 +6,31 @@
     golden-venv/bin/python tools/make_golden.py                # all but all_floats.csv; a minute
     golden-venv/bin/python tools/make_golden.py --all-floats   # all_floats.csv alone; some minutes
 
-<element>.csv    every code of an element of 8 bits or fewer: code, and the bits of its value in f32. A NaN is 7fc00000
-                 with the code's sign; the NaN of an fnuz element has none.
-digests.csv      what a set of f32 values becomes in an element, to nearest even, overflow to infinity: one digest for
-                 each set and element. The set "codes" is the way back: all codes of a 16-bit element, as f32 bits.
+<element>.csv    every code of an element of at most 8 bits: code, and the bits of its value in f32. A NaN is 7fc00000 with
+                 the sign of the code; the NaN of an fnuz element has none.
+digests.csv      the codes of a set of f32 values in an element, to nearest even, overflow to infinity: one digest for
+                 each set and element. The set "codes" decodes: all codes of a 16-bit element, as f32 bits.
 random_bits.csv  the random bits of some elements: Philox4x32 from its definition (Salmon et al., SC 2011).
-all_floats.csv   as digests.csv, for all 2^32 values in the order of their bits.
+all_floats.csv   like digests.csv, for all 2^32 values in the order of their bits.
 
-tools/golden.py says how a digest is made.
+tools/golden.py documents the digest.
 
 The sets:
-    bf16       all bf16 values in the order of their codes, f16 likewise
-    midpoints  for each code from zero up to the largest finite one, the value halfway to the next code: the f32 before
-               it, it, and the f32 after it; then all of these with a minus. The code after the largest finite one
-               stands where it would stand if the element went on.
+    bf16       all bf16 values in the order of their codes; f16 has the same form
+    midpoints  for each code from zero to the largest finite one, the value halfway to the next code: the f32 before
+               it, itself, and the f32 after it; then all of these negated. The code after the largest finite one has
+               the value that continues the sequence.
     random     10 million f32 whose bits are the high halves of splitmix64 outputs, seed 1
 
-Where LPT means something else, the script writes what LPT means:
+Where LPT differs, the script writes the result of LPT:
     NaN        any NaN code counts as the positive one that LPT writes (of an fnuz element: its only one); an element
                without NaN gives code 0 (ml_dtypes: -0 in e2m1fn, e2m3fn, e3m2fn)
     e8m0fnu    zero of either sign gives code 0, which is 2^-127, because a scale of zeros must be a number (ml_dtypes:
                NaN)
-    integers   numpy's rint, clipped to the same distance on both sides of zero: -127 ... 127 for int8, likewise int16,
-               int4, int2; uint4 to 0 ... 15 (ml_dtypes cuts int4, int2 and uint4 off and wraps them around). A ternary
-               element is an int2: its codes are 0, 1 and 3 for 0, 1 and -1.
-    q1_6       the element of MXINT8, int8 in units of 1/64: rint of 64 times the value, clipped to -127 ... 127
+    integers   rint of numpy, saturated symmetrically: -127 ... 127 for int8, and the same for int16, int4, int2; uint4
+               to 0 ... 15 (ml_dtypes truncates int4, int2 and uint4 with wraparound). A ternary element is an int2: its
+               codes are 0, 1 and 3 for 0, 1 and -1.
+    q1_6       the element of MXINT8, int8 in units of 1/64: rint of 64 times the value, saturated to -127 ... 127
 """
 import argparse
 
@@ -54,7 +54,7 @@ class Element:
         codes = np.where(is_nan, self.nan_code, values.astype(self.dtype).view(self.code_type))
         if self.name == "e8m0fnu":
             codes = np.where(values == 0, 0, codes)
-        elif self.name == "e4m3fn":  # overflow gives a NaN of the value's sign
+        elif self.name == "e4m3fn":  # overflow gives a NaN with the sign of the value
             codes = np.where(codes == 0xFF, self.nan_code, codes)
         return codes.astype(self.code_type)
 
@@ -64,7 +64,7 @@ class Element:
 
 
 class Integer(Element):
-    """Counts units of 1 / per_one. numpy rounds; ml_dtypes says which integer a code of less than 8 bits is."""
+    """Counts units of 1 / per_one. numpy rounds; ml_dtypes decodes codes of less than 8 bits."""
 
     def __init__(self, name, dtype, bits, per_one=1):
         is_signed = not name.startswith("u")
@@ -116,7 +116,7 @@ def f16_values():
 def midpoints(element):
     codes = np.arange(element.largest_code + 1)
     values = element.decode(codes).astype(np.float64)
-    # One more step of the last size; e8m0fnu alone has no mantissa, so that its next step is twice as wide.
+    # Adds one more step of the last size. e8m0fnu has no mantissa, so its next step is twice as wide.
     after = 2 * values[-1] - (0 if element.name == "e8m0fnu" else values[-2])
     return golden.around((values + np.append(values[1:], after)) / 2)
 
@@ -133,7 +133,7 @@ def philox4x32(counter, key, rounds):
 
 
 def random_bits(seed, stream, step, rounds, bits, index):
-    """Bits of element `index`: those from bits · (index mod n) up, of the n = 128 / bits elements of its block."""
+    """Returns the bits of element `index`: those from bits · (index mod n), of the n = 128 / bits elements of its block."""
     per_block = 128 // bits
     block = index // per_block
     words = philox4x32([block & 0xFFFFFFFF, block >> 32, stream, step], [seed & 0xFFFFFFFF, seed >> 32], rounds)
@@ -195,7 +195,7 @@ def main():
     parser = argparse.ArgumentParser(description="makes tests/golden/formats; the source says how to run it")
     parser.add_argument("--all-floats", action="store_true", help="all_floats.csv instead of the others")
     arguments = parser.parse_args()
-    # Casting overflows and NaN is the point here.
+    # Overflow and NaN are intended.
     with np.errstate(all="ignore"):
         if arguments.all_floats:
             write_all_floats()

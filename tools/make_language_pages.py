@@ -17,10 +17,10 @@ def code(language, *lines):
     return [f"```{language}", *lines, "```", ""]
 
 
-# ---- Python
+# Python.
 
 def python_directive(node, owner=""):
-    """A class, function, method, property or type alias as a directive of Sphinx."""
+    """Returns a class, function, method, property or type alias as a Sphinx directive."""
     doc = python_text(node) if not isinstance(node, ast.Assign) else ""
     if isinstance(node, ast.Assign):
         name, lines = node.targets[0].id, [f":canonical: {ast.unparse(node.value)}"]
@@ -43,7 +43,7 @@ def python_directive(node, owner=""):
 
 
 def python_text(node):
-    """A docstring as Markdown."""
+    """Returns a docstring as Markdown."""
     return re.sub(r"\b(__\w+?__)\b", r"`\1`", ast.get_docstring(node) or "")
 
 
@@ -60,7 +60,7 @@ def python_signature(function, is_method, is_result_shown=True):
 
 
 def python_reference():
-    """The names that __init__.py imports or defines, by the module that defines them."""
+    """Returns the names that __init__.py imports or defines, by the module that defines them."""
     folder = BINDINGS / "python/lpt"
     package = ast.parse((folder / "__init__.py").read_text(encoding="utf-8"))
     imports = [node for node in package.body if isinstance(node, ast.ImportFrom) and node.module]
@@ -81,7 +81,7 @@ def python_reference():
     return lines
 
 
-# ---- Rust
+# Rust.
 
 RUST_ITEM = re.compile(r"( *)(pub )?(?:unsafe )?(fn|struct|trait|const) (\w+)")
 RUST_IMPL = re.compile(r"(?:unsafe )?impl(?:<[^>]*>)? (\w+)")
@@ -100,7 +100,7 @@ def rust_comment(line):
 
 
 def rust_text(lines):
-    """A doc comment as Markdown: a link to an item becomes code; lines of code that rustdoc hides are left out."""
+    """Returns a doc comment as Markdown: links to items become code; code lines that rustdoc hides are omitted."""
     result, is_code = [], False
     for line in re.sub(r"\[(`[^`]*`)\](\([^)]*\))?", r"\1", "\n".join(lines)).split("\n"):
         if line.startswith("```"):
@@ -114,7 +114,7 @@ def rust_text(lines):
 
 
 def rust_signature(lines):
-    """The declaration that begins a list of lines, without its body."""
+    """Returns the declaration that begins a list of lines, without its body."""
     text = re.sub(r"\s+", " ", " ".join(lines))
     text = re.split(r" ?\{|;| = ", text, maxsplit=1)[0].strip()
     return text.replace("( ", "(").replace(", )", ")")
@@ -186,14 +186,14 @@ def rust_reference():
     return lines
 
 
-# ---- Julia
+# Julia.
 
 JULIA_ITEM = re.compile(r'^(?:"""\n((?:.*\n)*?)"""|"((?:[^"\\]|\\.)*)")\n(.*(?:\n +.*)*)', re.M)
 JULIA_TYPE = re.compile(r"(?:mutable struct|struct|abstract type) (\w+)")
 
 
 def julia_signature(text):
-    """A declaration without its body."""
+    """Returns a declaration without its body."""
     text = re.sub(r"\s+", " ", text.strip().removeprefix("function "))
     depth = 0
     for index, character in enumerate(text):
@@ -204,7 +204,7 @@ def julia_signature(text):
 
 
 def julia_items(text):
-    """Name, signatures and text of each documented item."""
+    """Yields name, signatures and text of each documented item."""
     for long, short, declaration in JULIA_ITEM.findall(text):
         doc, is_type = long or short.replace('\\"', '"'), JULIA_TYPE.match(declaration)
         given = re.match(r"    (.*)\n\n", doc)

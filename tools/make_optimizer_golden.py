@@ -9,17 +9,17 @@
 Numbers are hexadecimal floats, or the bits of an f32.
 
 steps.csv  method, number of elements, index, value of that element after 100 steps of torch.optim in f32
-clip.csv   largest norm, norm that torch.nn.utils.clip_grad_norm_ found over two gradients, and what it made of element 0
-           of each
-maps.csv   code, level of bitsandbytes' signed dynamic map, of its unsigned one
-codes.csv  map, index, the code that bitsandbytes' quantize_blockwise gives element `index` in blocks of 256. Numbers go
-           in as f64: that takes its plain way, the nearest level; its kernel for f32 looks levels up in a coarser table
-           and misses the nearest of small numbers (of the signed ones here 205 of 2000).
+clip.csv   largest norm, norm that torch.nn.utils.clip_grad_norm_ computes for two gradients, and element 0 of each after
+           clipping
+maps.csv   code, level of the signed dynamic map of bitsandbytes, level of the unsigned one
+codes.csv  map, index, the code of element `index` by quantize_blockwise of bitsandbytes in blocks of 256. Inputs are f64,
+           which selects its exact path, the nearest level. Its f32 kernel uses a coarser lookup table and misses the nearest
+           level of small values (of the signed ones in this file 205 of 2000).
 
-Inputs are those of draw(): exact in f32, so that a test in any language has the same.
+Inputs are those of draw(): exact in f32, so that tests in any language have the same.
     steps   parameters draw(1, n) / 2; gradients of step t, from 1: draw(1000 + t, n), element i times 2^-(i mod 8)
     clip    gradients draw(2, 1000) and draw(3, 77)
-    codes   draw(4, 2000), element i times 2^-(i mod 16); the unsigned map takes their magnitudes
+    codes   draw(4, 2000), element i times 2^-(i mod 16); the unsigned map has their magnitudes
 """
 import pathlib
 
@@ -39,7 +39,7 @@ def splitmix64(seed, count):
 
 
 def draw(seed, count):
-    """Multiples of 2^-23 in [-1, 1)."""
+    """Returns multiples of 2^-23 in [-1, 1)."""
     high = (splitmix64(seed, count) >> np.uint64(40)).astype(np.float64)
     return torch.from_numpy((high * 2.0**-23 - 1.0).astype(np.float32))
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Writes the sources of the documentation site: copies of the guides, and the pages of the C reference.
 
-Usage: make_site.py TREE XML     TREE: folder to write, empty before; XML: what Doxygen wrote for include/
+Usage: make_site.py TREE XML     TREE: empty folder to write; XML: output of Doxygen for include/
 
 scripts/docs runs it. Its output is not committed.
 """
@@ -14,14 +14,14 @@ import xml.etree.ElementTree as ElementTree
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 LINK = re.compile(r"\[([^\]\[]*)\]\(([^)#\s]+)(#[^)\s]*)?\)")
-# Pages outside docs/ that are pages of the site.
+# Pages outside docs/ that are part of the site.
 OTHER_PAGES = {"CONTRIBUTING.md": "contributing/guide.md", "CHANGELOG.md": "reference/changelog.md"}
 
 
-# ---- guides
+# Guides.
 
 def copy_guides(tree):
-    """Copies the pages. Links out of docs/ lead to copies of the files."""
+    """Copies the pages. Links out of docs/ point to copies of the files."""
     pages = {path: tree / path.relative_to(ROOT / "docs") for path in (ROOT / "docs").rglob("*") if path.is_file()}
     pages |= {ROOT / source: tree / page for source, page in OTHER_PAGES.items()}
     for source, page in pages.items():
@@ -48,7 +48,7 @@ def new_link(link, source, pages, tree):
     return f"[{text}](/{copy.relative_to(tree)})"
 
 
-# ---- C
+# C.
 
 SECTIONS = (("Functions", "function", "doxygenfunction"), ("Structs", "struct", "doxygenstruct"), ("Enumerations", "enum", "doxygenenum"),
             ("Types", "typedef", "doxygentypedef"), ("Macros", "define", "doxygendefine"))
@@ -59,16 +59,16 @@ def text_of(node):
 
 
 def escaped(text):
-    """Text as Markdown, in a cell of a table."""
+    """Escapes text for a Markdown table cell."""
     return re.sub(r"([\\`*_|<>\[\]])", r"\\\1", text)
 
 
 class Header:
-    """A topic header: its brief, and its members as (kind, name, brief) in the order of the file."""
+    """A topic header: its brief, and its members as (kind, name, brief) in file order."""
 
     def __init__(self, compound, structs):
         names_of_structs = {text_of(struct.find("compoundname")) for struct in structs.values()}
-        self.label = compound.get("id")  # to which Doxygen links where a text has the name of the file
+        self.label = compound.get("id")  # Doxygen links to it where a text contains the file name
         self.path = compound.find("location").get("file")
         self.page = self.path.removeprefix("lpt/").removesuffix(".h")
         self.brief = text_of(compound.find("briefdescription"))
@@ -77,7 +77,7 @@ class Header:
                    for key, name in names.items()]
         for member in compound.iter("memberdef"):
             name = member.findtext("name")
-            # A struct's typedef has its name; guards of headers are not of the interface.
+            # The typedef of a struct has the name of the struct. Include guards are not part of the interface.
             if name not in names_of_structs and not (member.get("kind") == "define" and name.endswith("_H")):
                 brief = text_of(member.find("briefdescription"))
                 members.append((int(member.find("location").get("line")), member.get("kind"), name, brief))
@@ -85,7 +85,7 @@ class Header:
 
 
 def read_headers(xml):
-    """The topic headers by their paths."""
+    """Returns the topic headers by path."""
     compounds = [ElementTree.parse(file).getroot().find("compounddef") for file in sorted(xml.glob("*.xml"))
                  if file.name not in ("index.xml", "Doxyfile.xml")]
     structs = {compound.get("id"): compound for compound in compounds if compound.get("kind") == "struct"}
@@ -109,7 +109,7 @@ def write_header_page(folder, header):
 
 
 def write_c_reference(tree, xml):
-    """A page for each topic header, the rules of lpt.h, and an index in the order of lpt.h."""
+    """Writes a page for each topic header, the rules of lpt.h, and an index in the order of lpt.h."""
     folder, headers = tree / "reference" / "c-api", read_headers(xml)
     lines = ["(research_8h)=", "# C interface", "", "`#include <lpt.h>` declares everything except the research features, which `<lpt/research.h>` adds.",
              "[The rules of the interface](rules.md) hold for every function.", "", "```{toctree}", ":hidden:", "", "rules"]

@@ -1,15 +1,15 @@
-"""Stochastic rounding in numpy, from docs/reference/numerics.md: Philox4x32 by the array, and elements rounded by its bits."""
+"""Stochastic rounding in numpy, from docs/reference/numerics.md: vectorized Philox4x32, and elements rounded with its bits."""
 import numpy as np
 
 import make_gfloat_golden
 import make_golden
 
-QUANTIZE_ROOM = 1 << 28  # the upper four bits of a stream; the site of lpt_random stands above the lowest four
+QUANTIZE_ROOM = 1 << 28  # the upper four bits of a stream; the site of lpt_random is above the lowest four
 F32 = np.float32
 
 
 def philox(counters, key, rounds):
-    """Four arrays of 32-bit words in uint64, and the two words of the key."""
+    """Returns four arrays of 32-bit words in uint64. `key` is two words."""
     words = counters
     for _ in range(rounds):
         left, right = np.uint64(0xD2511F53) * words[0], np.uint64(0xCD9E8D57) * words[2]
@@ -23,7 +23,7 @@ def philox(counters, key, rounds):
 
 
 class Random:
-    """What lpt_random and the options of a cast say."""
+    """The fields of lpt_random and of the options of a cast."""
 
     def __init__(self, seed, offset, stream, step, rounds, bits):
         self.seed, self.offset, self.stream, self.step = seed, offset, stream, step
@@ -33,7 +33,7 @@ class Random:
         return f"{self.seed}:{self.offset}:{self.stream}:{self.step}:{self.rounds}:{self.bits}"
 
     def draw(self, count):
-        """The bits of elements 0 to count of a tensor whose rows follow each other."""
+        """Returns the bits of elements 0 to count of a tensor with contiguous rows."""
         index = np.arange(self.offset, self.offset + count, dtype=np.uint64)
         place = index % np.uint64(128 // self.bits)
         block = index // np.uint64(128 // self.bits)
@@ -53,12 +53,12 @@ STORED_MANTISSA_BITS = {
 
 
 def stochastic_integers(values, bits, random_bits, power):
-    """Each |value| as a whole number of 2^power, rounded by its random bits; the powers are an array, too."""
+    """Returns each |value| as an integer multiple of 2^power, rounded by its random bits. `power` is an array too."""
     magnitude = np.abs(values.astype(np.float64))
     exponent = np.maximum(np.frexp(magnitude)[1] - 1, -126)
     significand = np.ldexp(magnitude, 23 - exponent).astype(np.uint64)
     below = power - (exponent - 23)  # bits of the significand below the last place
-    dropped = np.clip(below, 0, 60).astype(np.uint64)  # of 24 bits and 17 more nothing is left
+    dropped = np.clip(below, 0, 60).astype(np.uint64)  # of 24 bits and 17 more no bit remains
     whole = significand >> dropped
     rest = significand - (whole << dropped)
     fraction = rest << np.uint64(bits + 1) >> dropped
@@ -68,14 +68,14 @@ def stochastic_integers(values, bits, random_bits, power):
 
 
 def codes(values, element_name, random, is_underflow_alone=False, draws=None):
-    """Saturating codes of f32 values; NaN as the element has it."""
+    """Returns saturating codes of f32 values. NaN is encoded as the element defines it."""
     element = ELEMENTS[element_name]
     draws = random.draw(len(values)) if draws is None else draws
     is_finite = np.isfinite(values)
     finite = np.where(is_finite, values, F32(0))
     magnitudes = element.decode(np.arange(element.largest_code + 1)).astype(np.float64)
     exponent = np.frexp(np.abs(finite.astype(np.float64)))[1] - 1
-    step = int(np.frexp(magnitudes[1])[1]) - 1  # the smallest number is 2^step
+    step = int(np.frexp(magnitudes[1])[1]) - 1  # the smallest value is 2^step
     mantissa_bits = STORED_MANTISSA_BITS.get(element_name)
     power = np.full(len(values), step) if mantissa_bits is None else np.maximum(exponent - mantissa_bits, step)
     rounded = np.ldexp(stochastic_integers(finite, random.bits, draws, power), power)

@@ -1,19 +1,19 @@
 #!/usr/bin/env python3
-"""Reads what CUDA kernels became: counts instructions and the widths of loads and stores in cubins. It needs no GPU, and no cuobjdump.
+"""Reads compiled CUDA kernels: counts instructions and widths of loads and stores in cubins. Needs neither a GPU nor cuobjdump.
 
 Usage: sass.py show CUBIN...
        sass.py write TABLE CUBIN...
        sass.py check TABLE CUBIN...
        sass.py need NAME LEAST KERNEL CUBIN...
 
-A CUBIN may also be what nvcc made for the host, FAMILY/NAME.cu.o: the cubin in it is read, that of sm_90a.
+A CUBIN may also be the host object of nvcc, FAMILY/NAME.cu.o, which contains the cubin of sm_90a.
 
-A kernel is a section `.text.<name>` of 16-byte instructions (sm_70 and later); the low twelve bits of one are its opcode, bits 73 to
-75 of a load or store its width. `check` fails where a kernel reads or writes local memory (registers that were spilled, arrays with an
-index that varies), where it has over 10 % more instructions than TABLE says, where fewer of its loads and stores are 128 bits wide, and
-where a kernel came or went. `need` fails where a kernel whose name begins with KERNEL has fewer than LEAST instructions of a NAME,
-and where there is no such kernel. `check` exits with 77, skipped, where another toolkit made the cubins. The counts are of the whole
-kernel, with its slow ways: ends of rows, numbers that are not finite.
+A kernel is a section `.text.<name>` of 16-byte instructions (sm_70 and later). The low twelve bits of an instruction are its
+opcode, bits 73 to 75 of a load or store its width. `check` fails if a kernel accesses local memory (register spills, arrays
+with a variable index), if it has over 10 % more instructions than TABLE, if fewer of its loads and stores are 128 bits wide,
+and if a kernel was added or removed. `need` fails if a kernel whose name begins with KERNEL has fewer than LEAST instructions
+of a NAME, or if there is no such kernel. `check` exits with 77, skipped, if another toolkit made the cubins. The counts are of
+the full kernel, including its slow paths: ends of rows, values that are not finite.
 """
 import csv
 import pathlib
@@ -29,7 +29,7 @@ GLOBAL_LOADS, GLOBAL_STORES = {0x981, 0x381}, {0x986, 0x386}
 LOCAL = {0x983, 0x383, 0x387, 0x987}
 PADDING = {0x918}  # NOP
 NAMED = {"HMMA": {0x23C}, "IMMA": {0x237}, "HGMMA": {0x9F0, 0xDF0}, "QGMMA": {0x9F3, 0xDF3},  # of tensor cores
-         "LDGSTS": {0xFAE}}  # copies to shared memory that are not waited for
+         "LDGSTS": {0xFAE}}  # asynchronous copies to shared memory
 WIDE = 6  # 128 bits
 FAT_HEAD, FAT_CUBIN = 16, 2
 COLUMNS = ["source", "kernel", "instructions", "global", "wide", "local"]
@@ -53,7 +53,7 @@ def sections_of(image):
 
 
 def cubin_in(image):
-    """The cubin of sm_90a in an object of nvcc's: entries of 64 bytes and more, each with kind, size, architecture, behind a head of 16."""
+    """Returns the cubin of sm_90a in an nvcc object. A 16-byte header precedes entries with kind, size, architecture."""
     fat = next((data for name, data in sections_of(image) if name == ".nv_fatbin"), b"")
     at = FAT_HEAD
     while at < len(fat):
@@ -71,7 +71,7 @@ def cubin_of(path):
 
 
 def source_of(path):
-    """What the table calls it, whichever file it is read from: quantize.cuda_fragments.sm_90a.cubin."""
+    """Returns its name in the table, for any file it is read from: quantize.cuda_fragments.sm_90a.cubin."""
     if path.suffix != ".o":
         return path.name
     family = path.parent.parent if path.parent.name == "cuda" else path.parent
@@ -79,7 +79,7 @@ def source_of(path):
 
 
 def toolkit_of(image):
-    """The compiler's version as it stands in the file: 13.0."""
+    """Returns the compiler version stored in the file: 13.0."""
     found = re.search(rb"Cuda compilation tools, release (\d+\.\d+)", image)
     return found[1].decode() if found else "unknown"
 
@@ -90,7 +90,7 @@ def demangled(names):
 
 
 def short_name(name):
-    """Without namespaces, casts and arguments: quantize_fragments<5, 2, 0, true>."""
+    """Returns a name without namespaces, casts and arguments: quantize_fragments<5, 2, 0, true>."""
     name = name.replace("(anonymous namespace)::", "").removeprefix("void ")
     name = re.sub(r"\([\w:]+\)(?=\d)", "", name)  # casts in front of numbers
     name = re.sub(r"\([^()]*\)$", "", name)  # arguments
@@ -98,7 +98,7 @@ def short_name(name):
 
 
 def counted(code):
-    """{column: number} of one kernel."""
+    """Returns {column: number} of one kernel."""
     words = struct.iter_unpack("<QQ", code)
     steps = [(low & 0xFFF, high >> 9 & 7) for low, high in words]
     steps = [(opcode, width) for opcode, width in steps if opcode not in PADDING]
@@ -119,7 +119,7 @@ def codes_of(path):
 
 
 def kernels_of(paths):
-    """Rows of the table, by (source, kernel)."""
+    """Returns the rows of the table, by (source, kernel)."""
     rows = {}
     for path in map(pathlib.Path, paths):
         for kernel, data in codes_of(path):
@@ -144,7 +144,7 @@ def write(path, paths):
 
 
 def read(path):
-    """(maker, rows) of a table."""
+    """Returns (maker, rows) of a table."""
     lines = pathlib.Path(path).read_text(encoding="utf-8").splitlines()
     maker = next((line[len("# Maker: "):] for line in lines if line.startswith("# Maker: ")), "")
     rows = csv.DictReader(line for line in lines if not line.startswith("#"))
@@ -152,7 +152,7 @@ def read(path):
 
 
 def offences_of(row, stored):
-    """What is wrong with one kernel; `stored` is None where the table has none."""
+    """Returns the offences of one kernel. `stored` is None if the table has none."""
     if row["local"]:
         yield f"{row['local']} accesses of local memory: expected none"
     if stored is None:

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Tests sass.py itself: a kernel that was planted for it is caught, and so are a table of less, and one of wider accesses.
+"""Tests sass.py: it must detect a planted kernel, a table with smaller counts, and one with wider accesses.
 
 Usage: sass_test.py PLANTED_CUBIN
 """
@@ -13,7 +13,7 @@ import sass
 
 
 def offences(cubin, change):
-    """What check() says of the cubin against its own table, changed."""
+    """Returns the output of check() for the cubin and its changed table."""
     with tempfile.TemporaryDirectory() as folder:
         table = pathlib.Path(folder, "table.csv")
         sass.write(table, [cubin])
@@ -26,7 +26,7 @@ def offences(cubin, change):
 
 
 def with_row(**changes):
-    """Changes columns of the table's one kernel."""
+    """Returns a function that changes columns of the only kernel of the table."""
     def change(lines):
         row = dict(zip(sass.COLUMNS, lines[-1].split(","))) | {key: str(value) for key, value in changes.items()}
         return lines[:-1] + [",".join(row.values())]
@@ -40,7 +40,7 @@ def expect(status, said, *parts):
 
 
 def lacks(cubin, name, kernel):
-    """What need() says of the cubin."""
+    """Returns the output of need() for the cubin."""
     said = io.StringIO()
     with contextlib.redirect_stdout(said):
         status = sass.need(name, 1, kernel, [cubin])

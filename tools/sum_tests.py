@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Sum ctest's JUnit reports into the closing line `N passed, N failed, N skipped`.
+"""Sums the JUnit reports of ctest into the final line `N passed, N failed, N skipped`.
 
 Usage: sum_tests.py REPORT...
 
-A case that is a suite of GoogleTest counts as the tests that it ran. A suite that ended early counts as one failure and the
-tests that had passed. A report that is missing, unreadable or empty counts as one failure. The end of the output of each failed
-case is printed before the sum. Exit status 1 if anything failed.
+A case that is a GoogleTest suite counts as the tests that it ran. A suite that ended early counts as one failure plus its
+passed tests. A report that is missing, unreadable or empty counts as one failure. The end of the output of each failed case is
+printed before the sum. Exit status 1 if anything failed.
 """
 import collections
 import pathlib
@@ -18,7 +18,7 @@ TAIL_LINES = 30
 
 
 def read_cases(report):
-    """Return the test cases of one report."""
+    """Returns the test cases of one report."""
     if not report.exists():
         raise ValueError("no report: see the errors above")
     cases = ElementTree.parse(report).getroot().findall("testcase")
@@ -32,11 +32,11 @@ def output_of(case):
 
 
 def skip_reason(case):
-    """Return why a case was skipped on purpose; None if it was not."""
+    """Returns why a case was skipped on purpose; None if it was not."""
     if case.get("status") == "disabled":
         return "disabled"
     skipped = case.find("skipped")
-    # ctest also marks a missing program or a failed fixture as skipped: it counts them as failures, and so does this script.
+    # ctest also marks a missing program or a failed fixture as skipped. It counts them as failures, and so does this script.
     if skipped is None or not skipped.get("message", "").startswith("SKIP_"):
         return None
     out = output_of(case)
@@ -45,12 +45,12 @@ def skip_reason(case):
 
 
 def is_suite(case):
-    """Return whether a case is many tests of GoogleTest: tests/discover_suites.cmake names it as GoogleTest's filter does."""
+    """Returns whether a case is a GoogleTest suite: tests/discover_suites.cmake names it like a GoogleTest filter."""
     return ".*" in case.get("name")
 
 
 def sum_suite(case):
-    """Return the number of passed tests of a suite, the names of failed tests, and the reasons of skipped ones."""
+    """Returns the number of passed tests of a suite, the names of failed tests, and the reasons of skipped ones."""
     out = output_of(case)
     passed = len(re.findall(r"^\[       OK \] ", out, re.MULTILINE))
     failed = re.findall(r"^\[  FAILED  \] (\S+?),? .*\(\d+ ms\)$", out, re.MULTILINE)
@@ -60,7 +60,7 @@ def sum_suite(case):
 
 
 def failure_lines(case):
-    """Return the lines that explain a failed case: for GoogleTest the output of the first failed test, otherwise the last lines."""
+    """Returns the lines that explain a failed case: for GoogleTest the output of the first failed test, else the last lines."""
     out = output_of(case)
     if is_suite(case):
         ends = re.search(r"^\[  FAILED  \] .*\(\d+ ms\)$", out, re.MULTILINE)

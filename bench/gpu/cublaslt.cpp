@@ -17,7 +17,7 @@ void check(cublasStatus_t status, const char *what) {
 
 }  // namespace
 
-// Release 14 does not keep its own layout of this list.
+// clang-format 14 does not preserve its own layout of this list.
 // clang-format off
 #define LPT_CUBLASLT_FUNCTIONS(X)                                                                              \
   X(cublasLtCreate)                                                                                            \
@@ -60,7 +60,7 @@ struct Cublaslt::Impl {
 
 namespace {
 
-// A GEMM's descriptors and its choice, made once.
+// The descriptors and the selected algorithm of a GEMM, created once.
 template <typename Impl>
 struct Gemm {
   std::shared_ptr<Impl> lt;
@@ -83,7 +83,7 @@ struct Gemm {
   }
 
   Tensor scales(int64_t count) const {
-    const Tensor made = lt->machine->make(LPT_FORMAT_INT8_ROW, count, 1);  // a new tensor's scales are ones
+    const Tensor made = lt->machine->make(LPT_FORMAT_INT8_ROW, count, 1);  // the scales of a new tensor are ones
     lpt_tensor *part = nullptr;
     lt->machine->check(lpt_tensor_view_part(lt->machine->context(), made.get(), LPT_TENSOR_PART_BLOCK_SCALES, &part));
     return owned(part, lpt_tensor_destroy);
@@ -109,7 +109,7 @@ struct Gemm {
     return facts.data;
   }
 
-  // Columns first, cuBLASLt's order: c^T(n, m) = b · a^T, both with k adjacent.
+  // cuBLASLt uses column-major order: c^T(n, m) = b · a^T, both with k adjacent.
   void describe(PeerKind kind, int64_t m, int64_t n, int64_t k) {
     const cudaDataType_t type = kind == PeerKind::kBf16 ? CUDA_R_16BF : CUDA_R_8F_E4M3;
     const cublasOperation_t transposed_copy = CUBLAS_OP_T;

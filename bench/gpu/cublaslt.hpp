@@ -1,5 +1,5 @@
-// cuBLASLt itself as a peer of GEMMs: opened where it is, by its versioned name. Without its header when this was built, or
-// without the library or a GPU, every GEMM is missing, with the reason.
+// cuBLASLt as a peer of GEMMs, loaded at run time by its versioned name. Without its header at build time, or without the
+// library or a GPU, every GEMM is missing with the reason.
 #pragma once
 
 #include <functional>
@@ -10,8 +10,8 @@
 
 namespace lpt::bench {
 
-// c(m, n) = a(m, k) · b(n, k)^T, rows one after the other. FP8 with one scale of 1 for each operand, or with vectors of scales.
-// Fast: sums stay in the short accumulator of the tensor cores, which LPT's own GEMM never does.
+// c(m, n) = a(m, k) · b(n, k)^T, row-major. FP8 has one scale of 1 for each operand, or vectors of scales. Fast: sums remain in
+// the short accumulator of the tensor cores, which LPT GEMMs do not use by default.
 enum class PeerKind { kBf16, kFp8, kFp8Fast, kFp8Rows, kFp8RowsFast, kFp8Groups };
 
 class Cublaslt {
@@ -19,11 +19,11 @@ class Cublaslt {
   explicit Cublaslt(const Machine &machine);
   ~Cublaslt();
 
-  // Text of its version, or why it is not here.
+  // Returns its version, or why it is not available.
   const std::string &text() const { return text_; }
   bool is_here() const { return impl_ != nullptr; }
 
-  // Queues the GEMM on the default stream. Throws Missing with cuBLASLt's status.
+  // Returns a function that enqueues the GEMM on the default stream. Throws Missing with the status of cuBLASLt.
   std::function<void()> gemm(PeerKind kind, const Tensor &a, const Tensor &b, const Tensor &c, int64_t m, int64_t n,
                              int64_t k);
 

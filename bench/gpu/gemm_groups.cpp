@@ -1,4 +1,4 @@
-// GEMMs, beside cuBLASLt in the same run. Operands lie as cuBLASLt wants them: both with k adjacent.
+// GEMMs compared with cuBLASLt in the same run. Operands have the layout of cuBLASLt: both with k adjacent.
 #include "bench/gpu/groups.hpp"
 
 namespace lpt::bench {
@@ -9,7 +9,7 @@ struct Shape {
   double flops() const { return 2.0 * static_cast<double>(m) * static_cast<double>(n) * static_cast<double>(k); }
 };
 
-// What a GEMM is made of: formats of its operands; b is n × k.
+// The formats of the operands; b is n × k.
 struct Gemm {
   const char *who;
   lpt_format a, b;
@@ -49,7 +49,7 @@ Contender peer_gemm(const Machine &machine, Cublaslt &peer, const char *who, Pee
 
 Shape sized(const Machine &machine, const Shape &full, const Shape &tiny) { return machine.is_tiny() ? tiny : full; }
 
-// ---- FP8 GEMMs as cuBLASLt has them
+// FP8 GEMMs that cuBLASLt supports.
 
 std::vector<Contender> fp8_of(const Machine &machine, Cublaslt &peer, const Shape &full) {
   const Shape shape = sized(machine, full, {16, 32, 128});
@@ -77,7 +77,7 @@ std::vector<Contender> fp8_16384(const Machine &machine, Cublaslt &peer) {
   return fp8_of(machine, peer, {16384, 7168, 2048});
 }
 
-// What a call costs the CPU, of a GEMM that the device soon has done.
+// The CPU time of a call, for a GEMM that is short on the device.
 std::vector<Contender> host_cost(const Machine &machine, Cublaslt &peer) {
   const Shape shape = sized(machine, {256, 256, 256}, {16, 16, 128});
   std::vector<Contender> result = {
@@ -88,7 +88,7 @@ std::vector<Contender> host_cost(const Machine &machine, Cublaslt &peer) {
   return result;
 }
 
-// ---- weights of four bits
+// Four-bit weights.
 
 std::vector<Contender> four_bits_of(const Machine &machine, Cublaslt &peer, int64_t m) {
   const Shape shape = sized(machine, {m, 28672, 8192}, {m < 16 ? m : 16, 48, 256});
@@ -108,9 +108,9 @@ std::vector<Contender> w4_16(const Machine &machine, Cublaslt &peer) { return fo
 std::vector<Contender> w4_64(const Machine &machine, Cublaslt &peer) { return four_bits_of(machine, peer, 64); }
 std::vector<Contender> w4_4096(const Machine &machine, Cublaslt &peer) { return four_bits_of(machine, peer, 4096); }
 
-// ---- formats that the device cannot multiply itself
+// Formats without native multiplication on the device.
 
-// MXFP4 is held against FP8 at its rate, so it may be rounded.
+// MXFP4 is compared with the rate of FP8, so it may be rounded.
 std::vector<Contender> emulated(const Machine &machine, Cublaslt &peer) {
   const Shape shape = sized(machine, {8192, 8192, 8192}, {16, 32, 128});
   return {
@@ -122,7 +122,7 @@ std::vector<Contender> emulated(const Machine &machine, Cublaslt &peer) {
   };
 }
 
-// By the sparse tensor cores where cuSPARSELt is there, what it compresses in every call included.
+// Uses sparse tensor cores if cuSPARSELt is available. The time includes the compression of every call.
 std::vector<Contender> sparse(const Machine &machine, Cublaslt &peer) {
   const Shape shape = sized(machine, {8192, 8192, 8192}, {16, 32, 128});
   return {
@@ -139,7 +139,7 @@ std::vector<Contender> sparse(const Machine &machine, Cublaslt &peer) {
   };
 }
 
-// Columns that ranks share first, the private ones after them, into one matrix; beside one GEMM of all columns.
+// A GEMM of the shared columns, then one of the private columns, into one matrix, compared with one GEMM of all columns.
 std::vector<Contender> split(const Machine &machine, Cublaslt &) {
   const Shape shape = sized(machine, {8192, 8192, 3584}, {8, 32, 64});
   const Tensor a = machine.numbers(LPT_FORMAT_BF16, shape.m, shape.k);

@@ -1,22 +1,22 @@
 #!/usr/bin/env python3
-"""Judges what a run on a GPU measured: one line for each goal, with its floor, its figure, and whether it is reached.
+"""Evaluates the measurements of a GPU run: one line for each goal, with its floor, its result, and whether it is reached.
 
 Usage: goals.py FOLDER
 
-Reads from FOLDER what scripts/gpu wrote there: bench.json (gpu_bench), torch.json (torch_peers.py), stages.tsv (name, exit status, text).
-Writes goals.json beside them. What was not measured is said so, with the reason; in a rehearsal nothing is judged. Shares are of the
-bandwidth of a copy in the same run, counted as bytes read and written.
+Reads the output of scripts/gpu from FOLDER: bench.json (gpu_bench), torch.json (torch_peers.py), stages.tsv (name, exit status,
+text). Writes goals.json to the same folder. Missing measurements are reported with the reason. A rehearsal is not evaluated.
+Shares are relative to the bandwidth of a copy in the same run, counted as bytes read and written.
 """
 import json
 import pathlib
 import sys
 
 
-TIMEOUT = "124"  # timeout(1)'s exit status
+TIMEOUT = "124"  # exit status of timeout(1)
 
 
 class Unmeasured(Exception):
-    """Why there is no figure."""
+    """The reason for a missing result."""
 
 
 class Figures:
@@ -55,7 +55,7 @@ class Figures:
         return 1.0 if status == "0" else 0.0
 
     def suites(self):
-        """The share of the suites that passed, each a process of its own."""
+        """Returns the fraction of the suites that passed. Each suite is a separate process."""
         names = [name for name in self.stages if name.startswith("suite ")]
         if not names:
             raise Unmeasured("no suite was run")
@@ -73,12 +73,12 @@ class Figures:
 
 
 def share(floor, group, who):
-    """Of a copy's bandwidth."""
+    """Returns a check relative to the bandwidth of a copy."""
     return f"{group}: {who}, of a copy", floor, lambda f: f.rate(group, who) / f.rate("copy", "copy")
 
 
 def speed(floor, group, who, peer, peer_group=None):
-    """Times as fast as a peer. What is missing of ours is the first reason."""
+    """Returns a check relative to the speed of a peer. A missing result of LPT is reported before a missing peer."""
     def value(figures):
         own = figures.seconds(group, who)
         return figures.seconds(peer_group or group, peer) / own
@@ -86,7 +86,7 @@ def speed(floor, group, who, peer, peer_group=None):
 
 
 def beside(group, who, peer):
-    """As speed(), of a peer whose sums are less exact: printed without a floor."""
+    """Like speed(), for a peer with less exact sums: printed without a floor."""
     name, _, value = speed(0.0, group, who, peer)
     return name, None, value
 
@@ -146,7 +146,7 @@ GOALS = [
 
 
 def judged(figures, checks, is_rehearsal):
-    """(outcome, the parts) of one goal: the worst part decides, of those that have a floor."""
+    """Returns (outcome, parts) of one goal. The outcome is that of the worst part with a floor."""
     parts = []
     for name, floor, value in checks:
         part = {"what": name, "floor": floor if floor is None else round(floor, 3)}
@@ -178,7 +178,7 @@ def read_json(path):
 
 
 def read_stages(path):
-    """{name: (exit status or "skipped", text)}"""
+    """Returns {name: (exit status or "skipped", text)}."""
     lines = path.read_text(encoding="utf-8").splitlines() if path.exists() else []
     return {name: (status, text) for name, status, text in (line.split("\t", 2) for line in lines)}
 

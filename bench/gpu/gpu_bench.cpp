@@ -1,14 +1,14 @@
-// How fast LPT is on a GPU, beside a copy of memory and beside cuBLASLt where it is. Through lpt.h alone: what the library
-// rejects is left out, with its reason. scripts/gpu runs it and judges its figures.
+// Speed of LPT on a GPU, compared with a memory copy and with cuBLASLt if available. Uses only lpt.h. Unsupported operations
+// are omitted with the reason. scripts/gpu runs the benchmark and evaluates its results.
 //
 //   gpu_bench [--tiny] [--cpu] [--seconds N] [--once] [--json FILE] [GROUP...]
 //
-// --tiny       small sizes, each once: a rehearsal; its figures mean nothing
-// --cpu  on the CPU in place of a GPU: whether the calls themselves are right
-// --seconds N  begins no group after that time, and names those left out
-// --once       every piece of work once, without timing: for a profiler
+// --tiny       small sizes, each once: a rehearsal without meaningful results
+// --cpu        runs on the CPU instead of a GPU, to test the calls
+// --seconds N  starts no group after that time, and lists the omitted groups
+// --once       runs every operation once without timing, for a profiler
 //
-// Exit status 77: there is no GPU, and why; 1: a call failed that the library does not call unsupported.
+// Exit status 77: no GPU, with the reason; 1: a call failed with a status other than unsupported.
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -25,7 +25,7 @@ struct Settings {
   bool is_tiny = false, is_on_cpu = false, is_once = false;
   double seconds = 1e9;
   const char *json = nullptr;
-  std::vector<std::string> groups;  // none: all
+  std::vector<std::string> groups;  // empty: all
 };
 
 bool is_requested(const Settings &requests, const char *group) {
@@ -36,7 +36,7 @@ bool is_requested(const Settings &requests, const char *group) {
   return false;
 }
 
-// What is not there yet, and peers that are not here, are no failures.
+// Unsupported operations and missing peers are not failures.
 bool has_failed(const Contender &contender) {
   const std::string unsupported = lpt_status_string(LPT_UNSUPPORTED);
   const bool is_own = contender.who.compare(0, 8, "cublaslt") != 0;
@@ -102,7 +102,7 @@ class Report {
   int failures_ = 0;
 };
 
-// A group whose operands cannot be had is missing as a whole.
+// If the operands of a group cannot be created, the complete group is missing.
 std::vector<Contender> contenders_of(const Group &group, const Machine &machine, Cublaslt &peer) {
   try {
     return group.make(machine, peer);

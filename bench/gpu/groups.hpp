@@ -1,4 +1,4 @@
-// The groups of gpu_bench, by name. A new one is a line in the table of its file.
+// The named groups of gpu_bench. A new group is a row in the table of its file.
 #pragma once
 
 #include <span>
@@ -11,7 +11,7 @@ namespace lpt::bench {
 struct Group {
   const char *name;
   std::vector<Contender> (*make)(const Machine &machine, Cublaslt &peer);
-  const char *variable = nullptr;  // that is set before
+  const char *variable = nullptr;  // environment variable to set first
 };
 
 std::span<const Group> memory_groups();

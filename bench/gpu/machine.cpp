@@ -8,7 +8,7 @@
 namespace lpt::bench {
 namespace {
 
-// A prime, so that rows of a matrix differ.
+// A prime, so that the rows of a matrix differ.
 constexpr size_t kPattern = 1048583;
 
 std::shared_ptr<lpt_context> context_of(lpt_device device, int32_t threads) {

@@ -1,4 +1,4 @@
-// What the groups of gpu_bench work on: a context of the device, and tensors there with random numbers in them.
+// A context of the device, and tensors with random values on it, for the groups of gpu_bench.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,7 @@
 
 namespace lpt::bench {
 
-// Why something cannot be measured, in the library's words.
+// The reason why something cannot be measured: an error text of the library.
 struct Missing : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
@@ -24,7 +24,7 @@ using Tensor = std::shared_ptr<lpt_tensor>;
 
 class Machine {
  public:
-  // Throws Missing where there is no such device. Tiny: sizes for a rehearsal, whose figures mean nothing.
+  // Throws Missing if the device does not exist. `is_tiny` selects sizes for a rehearsal without meaningful results.
   Machine(lpt_device device, bool is_tiny);
 
   lpt_context *context() const { return context_.get(); }
@@ -32,7 +32,7 @@ class Machine {
   bool is_tiny() const { return is_tiny_; }
   int64_t size(int64_t full, int64_t tiny) const { return is_tiny_ ? tiny : full; }
 
-  // Sets an environment variable, which a new context reads.
+  // Sets an environment variable and creates a new context, which reads it.
   void enable(const char *variable);
 
   void check(lpt_status status) const { check(context_.get(), status); }
@@ -40,11 +40,11 @@ class Machine {
 
   Tensor make(lpt_format format, int64_t rows, int64_t columns) const;
   Tensor make(lpt_format format, const std::vector<int64_t> &extents) const;
-  // Normal numbers, the same at every run, in any format: the CPU casts them.
+  // Creates a tensor of normal values, equal in every run, in any format. The CPU casts them.
   Tensor numbers(lpt_format format, int64_t rows, int64_t columns) const;
-  // Those numbers without what a mask drops, as 2:4.
+  // Creates a 2:4 tensor of those values.
   Tensor sparse_numbers(lpt_format format, int64_t rows, int64_t columns) const;
-  // Columns [begin, begin + count) of a matrix; its memory.
+  // Returns a view of columns [begin, begin + count) of a matrix.
   Tensor columns(const Tensor &matrix, int64_t begin, int64_t count) const;
   Tensor rows(const Tensor &matrix, int64_t begin, int64_t count) const;
 
@@ -63,7 +63,7 @@ class Machine {
   bool is_tiny_;
   std::string name_;
   std::shared_ptr<lpt_context> cpu_, context_;
-  std::vector<float> pattern_;  // what sources repeat
+  std::vector<float> pattern_;  // repeated in the sources
 };
 
 }  // namespace lpt::bench

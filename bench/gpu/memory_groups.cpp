@@ -1,4 +1,4 @@
-// What is bound by memory: casts, layers, masks, the optimizer's step. Bytes are those that have to be read and written once.
+// Memory-bound operations: casts, layers, masks, optimizer steps. Bytes are those that must be read and written once.
 #include "bench/gpu/groups.hpp"
 
 namespace lpt::bench {
@@ -6,7 +6,7 @@ namespace {
 
 constexpr lpt_format kSource = LPT_FORMAT_BF16;
 
-// A cast as its group has it. Rows and columns of the source, outputs as given.
+// A cast of a group. Rows and columns are those of the source.
 struct Cast {
   const char *who;
   lpt_format format;
@@ -15,7 +15,7 @@ struct Cast {
   lpt_rounding rounding = LPT_ROUNDING_NEAREST_EVEN;
 };
 
-// With an amax of the source in its history, as from the second step of a training on.
+// Returns a scaler with an amax of the source in its history, as from the second step of a training run.
 std::shared_ptr<lpt_scaler> delayed_scaler(const Machine &machine, const Tensor &source, const Tensor &target) {
   lpt_scaler_options delayed = LPT_SCALER_OPTIONS_INIT;
   delayed.kind = LPT_SCALER_KIND_DELAYED;
@@ -43,7 +43,7 @@ void set_cast(const Machine &machine, const Cast &cast, const Tensor &source, in
   out.bytes =
       machine.bytes(source) + machine.bytes(target) + (transposed_copy != nullptr ? machine.bytes(transposed_copy) : 0);
   out.run = [=, &machine] {
-    const auto held = scaler;  // options point to it
+    const auto held = scaler;  // keeps the scaler alive: the options point to it
     machine.check(lpt_quantize(machine.context(), source.get(), &options, target.get(), transposed_copy.get()));
   };
 }
@@ -113,13 +113,13 @@ std::vector<Contender> decode(const Machine &machine, Cublaslt &) {
   return result;
 }
 
-// ---- the optimizer
+// The optimizer.
 
 struct Step {
   const char *who;
   lpt_format first, second, gradient;
   lpt_rounding rounding;
-  double bytes;  // of a parameter, scales left out
+  double bytes;  // per parameter, without scales
 };
 
 void set_step(const Machine &machine, const Step &step, int64_t rows, int64_t columns, Contender &out) {
@@ -162,7 +162,7 @@ std::vector<Contender> optimizer(const Machine &machine, Cublaslt &) {
   return result;
 }
 
-// ---- layers
+// Layers.
 
 std::vector<Contender> layers(const Machine &machine, Cublaslt &) {
   const int64_t rows = machine.size(16384, 8), columns = machine.size(8192, 128);
@@ -210,7 +210,7 @@ std::vector<Contender> layers(const Machine &machine, Cublaslt &) {
   };
 }
 
-// ---- masks, and columns that ranks share
+// Masks, and columns shared by ranks.
 
 std::vector<Contender> masks(const Machine &machine, Cublaslt &) {
   const int64_t rows = machine.size(16384, 8), columns = machine.size(8192, 64);

@@ -9,7 +9,7 @@ namespace {
 
 constexpr double kSecondsOfRound = 0.02;
 constexpr int kRounds = 9, kMostRuns = 1000;
-constexpr int kQueued = 200;  // a device's queue takes some thousand before it makes the CPU wait
+constexpr int kQueued = 200;  // the queue of a device holds about a thousand entries before the CPU waits
 
 double seconds_of(const Machine &machine, const Contender &contender, int runs) {
   const double begin = now();
@@ -26,7 +26,7 @@ int runs_of_round(const Machine &machine, const Contender &contender) {
   return static_cast<int>(std::clamp(kSecondsOfRound / once, 1.0, double{kMostRuns}));
 }
 
-// The first run finds what cannot be had, and pays for scratch and loading.
+// Returns the runs per round. The first run detects unsupported operations, and allocates scratch and loads libraries.
 int prepared_runs(const Machine &machine, Contender &contender) {
   if (!contender.missing.empty()) return 0;
   try {

@@ -1,4 +1,4 @@
-// Figures of one group: what is compared is timed in turn, so that clocks and heat affect all alike.
+// Measurements of one group. The runs of its contenders are interleaved, so that clocks and heat affect all of them.
 #pragma once
 
 #include <functional>
@@ -11,15 +11,15 @@ namespace lpt::bench {
 
 struct Contender {
   std::string who;
-  std::function<void()> run;  // queues the work once
+  std::function<void()> run;  // enqueues the work once
   double bytes = 0, flops = 0, elements = 0;
-  std::string missing;        // why it is not measured; empty: it is
-  bool is_host_cost = false;  // what queuing costs the CPU, not what the device takes
+  std::string missing;        // why it is not measured; empty: it is measured
+  bool is_host_cost = false;  // measures the CPU time of the call, not the device time
   double seconds = 0;         // median of the rounds
-  double spread = 0;          // (largest - least) / median
+  double spread = 0;          // (maximum - minimum) / median
 };
 
-// `make` gives what queues the work, or throws Missing.
+// Creates a contender. `make` sets the function that enqueues the work, or throws Missing.
 template <typename Make>
 Contender contender(std::string who, const Make &make) {
   Contender result;

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""PyTorch's own figures for what gpu_bench times, in rows of the same form: an optimizer's step, casts, a softmax, weights of four bits.
+"""PyTorch results for the operations of gpu_bench, in the same row format: optimizer step, casts, softmax, four-bit weights.
 
 Usage: torch_peers.py FILE [SECONDS]
 
-Without torch or a GPU FILE says why there are no figures. After SECONDS nothing new is begun.
+Without torch or a GPU, FILE contains the reason. After SECONDS no new measurement starts.
 """
 import json
 import statistics
@@ -72,7 +72,7 @@ def rows_of(torch, limit):
                 raise TimeoutError("the time was up")
             run, counts = make(torch)
             row |= counts | {"seconds": timed(torch, run)}
-        except Exception as why:  # whatever a peer cannot do is its own affair
+        except Exception as why:  # a failure of a peer is reported, whatever its type
             row["missing"] = f"{type(why).__name__}: {str(why)[:200]}"
         torch.cuda.empty_cache()
         print(row, flush=True)

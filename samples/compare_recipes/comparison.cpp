@@ -19,7 +19,7 @@ struct Job {
   uint64_t seed;
 };
 
-// What the losses depend on beside the way and the seed.
+// Returns the settings that the losses depend on, except for the configuration and the seed.
 std::string settings_text(const Options &options, uint64_t fingerprint) {
   const lm::TrainSettings &train = options.train;
   const lm::ModelShape &shape = train.shape;
@@ -78,7 +78,7 @@ Outcome outcome_of(lm::Trainer &trainer) {
           .tokens_per_second = tokens / std::max(measured.training_seconds(), 1e-9)};
 }
 
-// Trains some jobs side by side and saves them; `done` of `total` jobs were done before.
+// Trains some jobs concurrently and saves them. `done` of `total` jobs are already complete.
 void run(const Options &options, const lm::ByteText &text, const std::string &settings, const std::vector<Job> &jobs,
          int64_t done, int64_t total) {
   std::vector<std::unique_ptr<lm::Trainer>> trainers;

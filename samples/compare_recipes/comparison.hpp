@@ -1,4 +1,4 @@
-// Runs of one model under many precisions, from the same seeds on the same batches.
+// Runs of one model with several precisions, with the same seeds and batches.
 #pragma once
 
 #include <cstdint>
@@ -10,14 +10,14 @@
 
 namespace compare_recipes {
 
-// One way to train, spelled "recipe", "recipe:state", "recipe+backward" or both, in this order.
+// One training configuration, written as "recipe", "recipe:state", "recipe+backward" or both suffixes in this order.
 struct Way {
   std::string name;
   lm::Precision precision;
   lm::Raised raised = lm::Raised::kNothing;
 };
 
-// Throws lm::Error for names that are unknown.
+// Throws lm::Error for unknown names.
 Way way_of(const std::string &name);
 
 struct Options {
@@ -30,14 +30,14 @@ struct Options {
   bool is_quiet = false;
 };
 
-// What one run of one way came to.
+// Result of one run.
 struct Outcome {
   lm::Measured measured;
   lm::Bytes bytes;
   double tokens_per_second = 0.0;
 };
 
-// The runs of a way, seed after seed.
+// The runs of one configuration, in the order of the seeds.
 struct Runs {
   std::string name;
   std::vector<Outcome> outcomes;
@@ -45,7 +45,7 @@ struct Runs {
   std::vector<double> final_losses() const;
 };
 
-// Trains what is missing, some runs at once, and keeps each outcome in the folder: a comparison that was stopped goes on.
+// Trains the missing runs, several at once, and saves each outcome in the folder, so that an interrupted comparison resumes.
 std::vector<Runs> compare(const Options &options);
 
 double mean(const std::vector<double> &values);

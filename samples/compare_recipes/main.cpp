@@ -1,5 +1,5 @@
-// Trains one small language model under many recipes, from the same seeds on the same batches, and shows what each costs
-// and keeps: final loss against f32, bytes, speed, noise, and all curves on one picture.
+// Trains one small language model with many recipes, with the same seeds and batches, and reports for each: final loss against
+// f32, bytes, speed, noise, and all curves in one plot.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 

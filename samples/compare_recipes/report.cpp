@@ -13,7 +13,7 @@ namespace compare_recipes {
 namespace {
 
 constexpr double kMebibyte = 1024.0 * 1024.0;
-constexpr double kEarlyShare = 0.1;  // the picture begins to count here: the first fall is steep
+constexpr double kEarlyShare = 0.1;  // the plot starts at this fraction of the steps, after the initial steep decrease
 constexpr std::array<const char *, 10> kColors = {"#2b6cb0", "#cf4b1f", "#2f855a", "#805ad5", "#b7791f",
                                                   "#d53f8c", "#319795", "#4a5568", "#9b2c2c", "#3182ce"};
 
@@ -22,7 +22,7 @@ const Runs *exact_runs(const std::vector<Runs> &all) {
   return found == all.end() ? nullptr : &*found;
 }
 
-// In percent of f32's loss, seed by seed.
+// Returns the gap in percent of the f32 loss for each seed.
 std::vector<double> gaps(const Runs &runs, const Runs &exact) {
   std::vector<double> result;
   for (size_t i = 0; i < runs.outcomes.size(); ++i) {
@@ -47,7 +47,7 @@ double mean_rate(const Runs &runs) {
   return sum / static_cast<double>(runs.outcomes.size());
 }
 
-// The mean over seeds of each validation.
+// Returns the mean over seeds of each validation.
 std::vector<lm::PlotPoint> curve(const Runs &runs) {
   std::vector<lm::PlotPoint> points;
   const lm::Measured &first = runs.outcomes.front().measured;

@@ -1,4 +1,4 @@
-// A comparison as a table, a picture, and numbers for other programs.
+// A comparison as a table, a plot, and data for other programs.
 #pragma once
 
 #include <string>
@@ -8,13 +8,13 @@
 
 namespace compare_recipes {
 
-// Lines for a person. Gaps are to the way named f32, where there is one, seed by seed.
+// Returns a text table. Gaps are relative to the configuration named f32, if present, for each seed.
 std::string table(const Options &options, const std::vector<Runs> &all);
 
-// All curves of held-out loss, each the mean over its seeds.
+// Returns a plot of all curves of held-out loss. Each curve is the mean over its seeds.
 std::string picture(const Options &options, const std::vector<Runs> &all);
 
-// A line per way, seed and validation.
+// Returns one line per configuration, seed and validation.
 std::string csv(const std::vector<Runs> &all);
 
 }  // namespace compare_recipes

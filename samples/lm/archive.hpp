@@ -1,5 +1,5 @@
-// A file of named byte strings with a checksum, for checkpoints: a magic word, entries (name, bytes), a hash of it all.
-// Numbers are stored as the machine has them; the magic word tells another byte order.
+// A file of named byte strings with a checksum, for checkpoints: a magic word, entries (name, bytes), and a hash of them.
+// Numbers are stored in native byte order; the magic word detects another byte order.
 #pragma once
 
 #include <cstdint>
@@ -26,7 +26,7 @@ class ArchiveWriter {
     put(name, {reinterpret_cast<const uint8_t *>(text.data()), text.size()});
   }
 
-  // Replaces the file in one step.
+  // Replaces the file atomically.
   void write(const std::string &path) const;
 
  private:
@@ -35,10 +35,10 @@ class ArchiveWriter {
 
 class ArchiveReader {
  public:
-  // Throws Error when the file is missing, truncated, damaged, or something else.
+  // Throws Error if the file is missing, truncated, damaged, or not an archive.
   explicit ArchiveReader(const std::string &path);
 
-  // Throws Error when there is no such entry.
+  // Throws Error if no entry has this name.
   std::span<const uint8_t> get(const std::string &name) const;
 
   template <typename T>

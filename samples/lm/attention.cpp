@@ -6,7 +6,7 @@ namespace {
 
 int64_t element_bytes(lpt_format format) { return format == LPT_FORMAT_F64 ? 8 : format == LPT_FORMAT_F32 ? 4 : 2; }
 
-// `heads` heads of columns from `column` on, as sequences × heads × positions × head width.
+// Returns `heads` heads of columns from `column`, as sequences × heads × positions × head width.
 Tensor heads_of(lpt_context *context, const ModelShape &shape, const lpt_tensor *matrix, int64_t column,
                 int64_t heads) {
   lpt_tensor_description facts = LPT_TENSOR_DESCRIPTION_INIT;
@@ -35,7 +35,7 @@ struct Heads {
         value(heads_of(context, shape, qkv, 2 * shape.width, shape.heads)) {}
 };
 
-// The heads of queries and keys are adjacent.
+// Rotates queries and keys in one call, because their heads are adjacent.
 void rotate(lpt_context *context, const ModelShape &shape, const Matrix<double> &frequencies, const lpt_tensor *qkv,
             bool is_inverse) {
   lpt_rotary_options options = LPT_ROTARY_OPTIONS_INIT;

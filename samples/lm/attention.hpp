@@ -8,7 +8,7 @@ namespace lm {
 
 // `qkv` has the columns queries | keys | values, each heads × head width; rows are sequences × positions. f64, f32 or bf16.
 
-// Rotates queries and keys in place: row r has position r mod sequence. Backward rotates their gradients back.
+// Rotates queries and keys in-place: row r has position r mod sequence. Backward rotates their gradients back.
 class Rotary {
  public:
   Rotary(lpt_context *context, const ModelShape &shape);
@@ -21,10 +21,10 @@ class Rotary {
   Matrix<double> frequencies_;
 };
 
-// The log of a sum for each query and head; f64 with activations in f64, else f32.
+// Creates the log of the softmax sum for each query and head: f64 if activations are f64, else f32.
 Tensor make_log_sums(lpt_context *context, const ModelShape &shape, lpt_format format, int64_t rows);
 
-// Causal attention of each sequence and head. Backward reads what forward wrote.
+// Causal attention of each sequence and head. Backward reads the output and the log sums of forward.
 void attend(lpt_context *context, const ModelShape &shape, const lpt_tensor *qkv, const lpt_tensor *output,
             lpt_tensor *log_sums);
 void attend_backward(lpt_context *context, const ModelShape &shape, const lpt_tensor *qkv, const lpt_tensor *output,

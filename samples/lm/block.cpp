@@ -8,7 +8,7 @@ namespace lm {
 
 namespace {
 
-// What joins the residual stream starts smaller, the more blocks join it.
+// Returns the initial gain of weights whose output is added to the residual stream. It decreases with the number of blocks.
 double joining_gain(const ModelShape &shape) { return 1.0 / std::sqrt(2.0 * static_cast<double>(shape.layers)); }
 
 lpt_swiglu_options swiglu_options(lpt_swiglu_smoothing smoothing) {
@@ -92,7 +92,7 @@ Slice Block<T>::rows_slice(int64_t sections) const {
   return ranks_ == nullptr ? Slice{} : Slice{.rank = ranks_->rank(), .ranks = ranks_->ranks(), .sections = sections};
 }
 
-// A row-parallel layer: each rank has columns of the weight, and a part of every sum.
+// A row-parallel layer: each rank has columns of the weight, and a partial sum of every output.
 template <typename T>
 Slice Block<T>::columns_slice() const {
   return ranks_ == nullptr ? Slice{} : Slice{.rank = ranks_->rank(), .ranks = ranks_->ranks(), .is_of_columns = true};
@@ -167,7 +167,7 @@ void Block<T>::backward(lpt_context *context, const Pass &pass, BlockActivations
   norm_backward(context, kept.input.get(), *attention_norm_, kept.attention_rms, pass, scratch, gradient);
 }
 
-// Takes the gradient behind a norm from scratch.normed through it, and adds it to the stream's gradient.
+// Propagates the gradient in scratch.normed through a norm, and adds it to the gradient of the stream.
 template <typename T>
 void Block<T>::norm_backward(lpt_context *context, const lpt_tensor *input, const Parameter &weight,
                              const Matrix<T> &rms, const Pass &pass, BlockScratch<T> &scratch,
@@ -176,7 +176,7 @@ void Block<T>::norm_backward(lpt_context *context, const lpt_tensor *input, cons
   options.is_accumulated = pass.is_accumulated ? 1 : 0;
   check(context, lpt_rmsnorm_backward(context, input, weight.value.get(), rms.tensor(), scratch.normed.tensor(),
                                       &options, scratch.projected.tensor(), weight.gradient.get()));
-  if (ranks_ == nullptr) {  // else it is a part, which is joined with the others first
+  if (ranks_ == nullptr) {  // else the gradient is partial and is reduced first
     pass.tell(context, weight);
   }
   add(gradient, scratch.projected, gradient);

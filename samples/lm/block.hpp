@@ -1,4 +1,4 @@
-// One layer of the decoder: attention and a gated unit, each behind an RMS norm and beside the residual stream.
+// One decoder layer: attention and a gated unit, each after an RMS norm and with a residual connection.
 #pragma once
 
 #include <cstddef>
@@ -11,7 +11,7 @@
 
 namespace lm {
 
-// What one block keeps from forward to backward.
+// Activations of one block that backward needs.
 template <typename T>
 struct BlockActivations {
   Tensor qkv;               // rotated by the rotary positions
@@ -21,28 +21,28 @@ struct BlockActivations {
   Matrix<T> gated_rms;      // 1 × rows
   Tensor qkv_saved, output_saved, gate_up_saved, down_saved;
 
-  // What norms and the gated unit read again: the stream before the block and in its middle, gate and up columns. In T, or
-  // in the format that they are stored in; then the stream and the scratch hold the numbers of forward.
+  // Inputs of norms and of the gated unit for backward: the stream before and in the middle of the block, gate and up columns.
+  // They have type T, or a storage format. In that case the stream and the scratch have the values of forward.
   Tensor input, middle, gate, up;
 
   size_t bytes(lpt_context *context) const;
 };
 
-// Of queries, keys and values, and of their gradients.
+// Returns the format of queries, keys, values and their gradients.
 template <typename T>
 lpt_format attention_format(const Precision &precision) {
   return precision.attention == LPT_FORMAT_NONE ? kFormatOf<T> : precision.attention;
 }
 
-// What all blocks share, as nothing of it outlives a block's forward or backward.
+// Buffers shared by all blocks. Their contents are valid only within forward or backward of one block.
 template <typename T>
 struct BlockScratch {
-  // `part` is what this rank has of the layers.
+  // `part` is the slice of the layers of this rank.
   BlockScratch(lpt_context *context, const ModelShape &shape, const ModelShape &part, lpt_format attention,
                int64_t rows);
 
   Matrix<T> normed;     // rows × width; in backward its gradient
-  Matrix<T> projected;  // rows × width: what joins the stream; in backward the part of its gradient
+  Matrix<T> projected;  // rows × width: is added to the stream; in backward the part of its gradient
   Matrix<T> middle;     // rows × width: the stream between attention and gated unit
   Matrix<T> gate_up;    // rows × two hidden: gate columns, then up columns
   Matrix<T> gated;      // rows × hidden; in backward its gradient
@@ -54,17 +54,17 @@ struct BlockScratch {
 template <typename T>
 class Block {
  public:
-  // Adds the block's parameters to `parameters`, which outlives the block.
+  // Adds the parameters of the block to `parameters`, which must outlive the block.
   Block(lpt_context *context, const ModelShape &shape, const Precision &precision, const lpt_recipe *recipe,
         int64_t index, ParameterList &parameters, TensorRanks *ranks);
 
   BlockActivations<T> make_activations(lpt_context *context, int64_t rows) const;
 
-  // Reads the stream's `input` and writes its `output`; neither is needed for backward.
+  // Reads `input` of the stream and writes `output`. Backward needs neither.
   void forward(lpt_context *context, const Matrix<T> &input, const Pass &pass, BlockActivations<T> &kept,
                BlockScratch<T> &scratch, const Matrix<T> &output);
 
-  // `gradient` comes as the gradient of the block's output and leaves as that of its input.
+  // `gradient` is the gradient of the output of the block. Backward replaces it by that of the input.
   void backward(lpt_context *context, const Pass &pass, BlockActivations<T> &kept, BlockScratch<T> &scratch,
                 const Matrix<T> &gradient);
 
@@ -79,8 +79,8 @@ class Block {
                      const Pass &pass, BlockScratch<T> &scratch, const Matrix<T> &gradient);
 
   ModelShape shape_;
-  TensorRanks *ranks_;  // nullptr: this one has all of it
-  ModelShape part_;     // what this rank has
+  TensorRanks *ranks_;  // nullptr: this rank has the full layers
+  ModelShape part_;     // the slice of this rank
   int64_t index_;
   bool is_unit_scaled_;
   lpt_format stored_, attention_;
@@ -91,7 +91,7 @@ class Block {
   Rotary rotary_;
 };
 
-// sum = a + b, element by element; sum may be a or b.
+// sum = a + b, element by element. sum may be a or b.
 template <typename T>
 void add(const Matrix<T> &a, const Matrix<T> &b, const Matrix<T> &sum);
 

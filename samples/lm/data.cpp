@@ -14,11 +14,11 @@ namespace lm {
 
 namespace {
 
-constexpr size_t kHeldOutShare = 20;        // one byte in so many
-constexpr uint64_t kBatchStream = 0xBA7C4;  // away from the parameters' streams
+constexpr size_t kHeldOutShare = 20;        // one byte in kHeldOutShare is held out
+constexpr uint64_t kBatchStream = 0xBA7C4;  // distinct from the streams of the parameters
 constexpr const char *kGzipCommand = "gzip -9 -c < {} 2>/dev/null | wc -c";
 
-// A path as one word of a shell command.
+// Returns a path as one quoted word of a shell command.
 std::string quoted(const std::string &path) {
   std::string word = "'";
   for (const char c : path) {

@@ -51,7 +51,7 @@ void write_file(const std::string &path, const std::string &text) {
 
 void write_out(const std::string &text) {
   const bool is_written = std::fwrite(text.data(), 1, text.size(), stdout) == text.size() && std::fflush(stdout) == 0;
-  // A network file system may report a full disk at closing only; the duplicate leaves stdout open.
+  // A network file system may report a full disk only on close. Closing a duplicate keeps stdout open.
   const int duplicate = is_written ? dup(STDOUT_FILENO) : -1;
   if (!is_written || (duplicate >= 0 && close(duplicate) != 0)) {
     throw Error(fmt::format("standard output cannot be written: {}", std::strerror(errno)));

@@ -1,4 +1,4 @@
-// Whole files in and out.
+// Reads and writes complete files.
 #pragma once
 
 #include <cstdint>
@@ -8,14 +8,14 @@
 
 namespace lm {
 
-// Throws Error when the file is missing or cannot be read; `what` says what it is to be, such as "checkpoint".
+// Throws Error if the file is missing or cannot be read. `what` names the kind of file in the error, for example "checkpoint".
 std::vector<uint8_t> read_file(const std::string &what, const std::string &path);
 
-// Writes beside `path` first and renames at the end: the old file or the new one is there, whole, at every moment.
+// Writes a temporary file next to `path` and renames it, so that `path` is always the complete old or new file.
 void write_file(const std::string &path, std::span<const uint8_t> bytes);
 void write_file(const std::string &path, const std::string &text);
 
-// Writes all of it to standard output. Throws Error where that fails, such as on a full disk.
+// Writes the text to standard output. Throws Error on failure, for example on a full disk.
 void write_out(const std::string &text);
 
 }  // namespace lm

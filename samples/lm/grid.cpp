@@ -16,7 +16,7 @@ Comm split(lpt_context *context, const Comm &comm, int64_t color) {
   return Comm(part);
 }
 
-// Gives a rank of the whole its comms along both sides of the grid.
+// Splits the comm of all ranks along both axes of the grid for one rank.
 OwnRank make_rank(Context context, const Comm &whole, int64_t index, const Grid &grid, int64_t width,
                   const Synchrony &synchrony) {
   OwnRank rank{.index = index, .context = std::move(context), .tensor = nullptr, .data = nullptr};

@@ -1,4 +1,4 @@
-// The ranks of one model: so many share every layer, and so many of those groups share the batch.
+// The grid of ranks of one model: `tensor` ranks share every layer, and `data` such groups share the batch.
 #pragma once
 
 #include <cstdint>
@@ -18,20 +18,20 @@ struct Grid {
   int64_t ranks() const { return tensor * data; }
 };
 
-// One rank's place in the grid, and its comms. They are made, and may end, before and after its trainer's.
+// A rank of the grid, and its comms. It must be created before its trainer, and may be destroyed after it.
 struct OwnRank {
-  int64_t index = 0;  // in the grid: ranks that share layers are neighbours
+  int64_t index = 0;  // in the grid: ranks that share layers are adjacent
   Context context;
-  std::unique_ptr<TensorRanks> tensor;  // nullptr: no one else has a part of its layers
+  std::unique_ptr<TensorRanks> tensor;  // nullptr: the layers are not split
   std::unique_ptr<DataRanks> data;
 
   Parallel parallel(const Grid &grid) const;
 };
 
-// All ranks of the grid as threads of this process. Each wants a trainer on a thread of its own.
+// Returns all ranks of the grid as ranks of this process. Each needs a trainer in a separate thread.
 std::vector<OwnRank> make_local_ranks(const Grid &grid, int64_t width, const Synchrony &synchrony);
 
-// This process's rank in an MPI job of as many processes. Throws Error if the job has another size.
+// Returns the rank of this process in an MPI job with one process per rank. Throws Error if the job has another size.
 std::vector<OwnRank> make_mpi_rank(const Grid &grid, int64_t width, const Synchrony &synchrony);
 
 }  // namespace lm

@@ -1,4 +1,4 @@
-// LPT handles as C++ values: they end by themselves, and a status that is not LPT_OK becomes an exception.
+// LPT handles as C++ objects that own them. A status other than LPT_OK becomes an exception.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,7 @@
 
 namespace lm {
 
-// What a user can cause: a bad number, a missing file, a damaged checkpoint. The text is one line.
+// An error that a user can cause: an invalid number, a missing file, a damaged checkpoint. The text is one line.
 class Error : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
@@ -32,23 +32,23 @@ using LinearHandle = std::unique_ptr<lpt_linear, Destroy<lpt_linear_destroy>>;
 using Monitor = std::unique_ptr<lpt_monitor, Destroy<lpt_monitor_destroy>>;
 using Optimizer = std::unique_ptr<lpt_optimizer, Destroy<lpt_optimizer_destroy>>;
 
-// Throws Error with the context's text unless status is LPT_OK.
+// Throws Error with the error text of the context if the status is not LPT_OK.
 void check(const lpt_context *context, lpt_status status);
 
 Context make_context(int32_t thread_count);
 Recipe make_recipe(lpt_context *context, const char *name);
 Monitor make_monitor(lpt_context *context);
 
-// A tensor in memory of its own.
+// Creates a tensor with separate memory.
 Tensor make_tensor(lpt_context *context, lpt_format format, int64_t rows, int64_t columns);
 
-// A vector of bytes, as lpt_linear_forward() saves its input in.
+// Creates a vector of bytes, in which lpt_linear_forward() saves its input.
 Tensor make_bytes(lpt_context *context, size_t bytes);
 
-// One part of a tensor, sharing its memory.
+// Returns one part of a tensor. It shares the memory.
 Tensor tensor_part(lpt_context *context, const lpt_tensor *tensor, lpt_tensor_part part);
 
-// The payload's first byte, and the bytes of the whole tensor.
+// Returns the address of the payload, and the bytes of the full tensor.
 void *tensor_data(lpt_context *context, const lpt_tensor *tensor);
 size_t tensor_bytes(lpt_context *context, const lpt_tensor *tensor);
 
@@ -59,7 +59,7 @@ inline constexpr lpt_format kFormatOf<float> = LPT_FORMAT_F32;
 template <>
 inline constexpr lpt_format kFormatOf<double> = LPT_FORMAT_F64;
 
-// A dense matrix of floats or doubles that LPT and plain loops both work on.
+// A dense matrix of floats or doubles for both LPT calls and loops.
 template <typename T>
 class Matrix {
  public:
@@ -76,7 +76,7 @@ class Matrix {
   std::span<T> values() const { return {data_, static_cast<size_t>(rows_ * columns_)}; }
   lpt_tensor *tensor() const { return tensor_.get(); }
 
-  // A part of the matrix as a tensor of its own; it shares the memory.
+  // Returns a region of the matrix as a separate tensor that shares the memory.
   Tensor view(lpt_context *context, int64_t row, int64_t column, int64_t rows, int64_t columns) const {
     const int64_t begins[] = {row, column};
     const int64_t extents[] = {rows, columns};

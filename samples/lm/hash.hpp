@@ -1,4 +1,4 @@
-// FNV-1a over 64 bits: tells damaged files from whole ones; it does not resist an adversary.
+// FNV-1a with 64 bits. Detects damaged files; it is not secure against an adversary.
 #pragma once
 
 #include <cstdint>

@@ -14,12 +14,12 @@ class JsonWriter {
 
   void begin_object(std::string_view key) { member(key), open("{"); }
   void end_object() { close("}"); }
-  void number(std::string_view key, double value);  // null for what is no number
+  void number(std::string_view key, double value);  // null if not finite
   void integer(std::string_view key, int64_t value);
   void text(std::string_view key, std::string_view value);
   void numbers(std::string_view key, const std::vector<double> &values);
 
-  // The whole document; nothing may be written after it.
+  // Returns the complete document. Nothing may be written after it.
   std::string finish();
 
  private:
@@ -32,7 +32,7 @@ class JsonWriter {
   bool is_first_ = true;
 };
 
-// A string as JSON spells it, quotes included. Bytes beyond ASCII become \u00XX: text of any encoding stays valid.
+// Returns a JSON string with quotes. Bytes beyond ASCII become \u00XX, so that text of any encoding is valid.
 std::string json_string(std::string_view text);
 
 }  // namespace lm

@@ -14,8 +14,8 @@ constexpr double kRight = 24.0;
 constexpr double kHeader = 74.0;
 constexpr double kBelowPanel = 56.0;
 constexpr double kPlotWidth = kWidth - kLeft - kRight;
-constexpr double kTickSpace = 65.0;  // about so far apart
-constexpr double kOverhang = 6.0;    // what dots on the edges need beyond them
+constexpr double kTickSpace = 65.0;  // approximate distance of ticks
+constexpr double kOverhang = 6.0;    // space for dots at the edges
 constexpr const char *kInk = "#24292f";
 constexpr const char *kMuted = "#6e7781";
 constexpr const char *kGrid = "#e6e8eb";
@@ -39,7 +39,7 @@ std::string segment(double x1, double y1, double x2, double y2, const char *colo
       y2, color, width);
 }
 
-// The stroke of a series, as attributes.
+// Returns the stroke of a series as attributes.
 std::string stroke(const PlotSeries &series) {
   return fmt::format("fill=\"none\" stroke=\"{}\" stroke-width=\"{}\" stroke-opacity=\"{}\"{}", series.color,
                      series.line_width, series.opacity, series.is_dashed ? " stroke-dasharray=\"7 5\"" : "");
@@ -52,7 +52,7 @@ std::string dot(const PlotSeries &series, double x, double y) {
       x, y, series.dot_radius, series.color);
 }
 
-// The round number 1, 2 or 5 times a power of ten that sets ticks about kTickSpace apart.
+// Returns 1, 2 or 5 times a power of ten, so that ticks are about kTickSpace apart.
 double tick_step(double span, double space) {
   const double rough = span * kTickSpace / space;
   const double power = std::pow(10.0, std::floor(std::log10(rough)));

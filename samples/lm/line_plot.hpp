@@ -12,8 +12,8 @@ struct PlotPoint {
 };
 
 struct PlotSeries {
-  std::string name;         // "" keeps it out of the legend
-  std::string color;        // as SVG spells it
+  std::string name;         // "": not in the legend
+  std::string color;        // SVG color
   double line_width = 1.5;  // 0: no line
   double dot_radius = 0.0;  // 0: no dots
   bool is_dashed = false;
@@ -21,7 +21,7 @@ struct PlotSeries {
   std::vector<PlotPoint> points;
 };
 
-// Axes and what is between them. Points beyond `y_low` and `y_high` are clipped away.
+// Axes and curves. Points outside `y_low` and `y_high` are clipped.
 struct PlotPanel {
   std::string x_label;
   std::string y_label;
@@ -30,10 +30,10 @@ struct PlotPanel {
   double y_low = 0.0;
   double y_high = 1.0;
   double height = 360.0;
-  std::vector<PlotSeries> series;  // later ones lie on top
+  std::vector<PlotSeries> series;  // later ones are drawn on top
 };
 
-// Panels below one another under one title.
+// Returns panels in a column under one title.
 std::string line_plot_svg(const std::string &title, const std::string &subtitle, const std::vector<PlotPanel> &panels);
 
 }  // namespace lm

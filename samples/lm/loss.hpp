@@ -10,13 +10,13 @@ namespace lm {
 
 inline constexpr double kNatsPerBit = 0.6931471805599453;
 
-// The mean over rows of -log softmax(logits)[target], in nats. With ranks (or nullptr) each has the logits of its own bytes, a
-// column-parallel layer's, and all give the same loss.
+// Returns the mean over rows of -log softmax(logits)[target], in nats. With `ranks` each rank has the logits of some bytes,
+// from a column-parallel layer, and all return the same loss. `ranks` may be nullptr.
 template <typename T>
 double cross_entropy(lpt_context *context, const TensorRanks *ranks, const Matrix<T> &logits,
                      std::span<const uint8_t> targets);
 
-// The same; afterwards `logits` holds the gradient of `scale` times the mean: scale · (softmax - [column is target]) / rows.
+// Also replaces `logits` by the gradient of `scale` times the mean: scale · (softmax - [column is target]) / rows.
 template <typename T>
 double cross_entropy_to_gradient(lpt_context *context, const TensorRanks *ranks, const Matrix<T> &logits,
                                  std::span<const uint8_t> targets, double scale = 1.0);

@@ -128,7 +128,7 @@ int64_t Model<T>::tensor_ranks() const {
   return parallel_.tensor == nullptr ? 1 : parallel_.tensor->ranks();
 }
 
-// Tells a pass where this rank's rows stand in the batch of all ranks.
+// Returns the pass with the first row of this rank in the batch of all ranks.
 template <typename T>
 Pass Model<T>::located(const Pass &pass, int64_t rows) const {
   Pass here = pass;
@@ -164,7 +164,7 @@ void Model<T>::backward(lpt_context *context, std::span<const uint8_t> inputs, c
   for (size_t i = blocks_.size(); i-- > 0;) {
     blocks_[i].backward(context, here, kept.blocks[i], kept.scratch, kept.gradient);
   }
-  // Every rank began with the same stream, and has a part of its gradient.
+  // Every rank has the same input stream and a partial gradient of it.
   if (parallel_.tensor != nullptr) {
     parallel_.tensor->reduce(context, kept.gradient.tensor());
   }

@@ -1,4 +1,4 @@
-// A byte-level decoder: embedding, blocks, norm, head. T is float to train, double to check gradients.
+// A byte-level decoder: embedding, blocks, norm, head. T is float for training, double to check gradients.
 #pragma once
 
 #include <cstdint>
@@ -11,10 +11,10 @@
 
 namespace lm {
 
-// What one batch of so many sequences keeps from forward to backward; one per batch in flight.
+// Activations of one batch that backward needs; one per batch in flight.
 template <typename T>
 struct Activations {
-  Matrix<T> stream[2];  // the residual stream: blocks read one and write the other, in turn
+  Matrix<T> stream[2];  // the residual stream: blocks alternate between reading one and writing the other
   std::vector<BlockActivations<T>> blocks;
   BlockScratch<T> scratch;
   Matrix<T> rms;       // 1 × rows, of the last norm
@@ -22,7 +22,7 @@ struct Activations {
   Matrix<T> gradient;  // of the stream
   Tensor head_saved;
 
-  // Bytes that live from forward to backward.
+  // Returns the bytes that are in use from forward to backward.
   size_t bytes(lpt_context *context) const;
 };
 
@@ -33,13 +33,13 @@ class Model {
 
   Activations<T> make_activations(lpt_context *context, int64_t sequences) const;
 
-  // Casts all weights. To be called before the first pass and after every optimizer step.
+  // Casts all weights. Must be called before the first pass and after every optimizer step.
   void prepare(lpt_context *context, uint32_t step);
 
-  // Writes the logits of every position; `inputs` are whole sequences, one after the other.
+  // Writes the logits of every position. `inputs` are consecutive full sequences.
   void forward(lpt_context *context, std::span<const uint8_t> inputs, const Pass &pass, Activations<T> &kept);
 
-  // Takes the gradient that the loss left in the logits back to every parameter.
+  // Propagates the gradient in the logits to every parameter.
   void backward(lpt_context *context, std::span<const uint8_t> inputs, const Pass &pass, Activations<T> &kept);
 
   const ModelShape &shape() const { return shape_; }
@@ -48,14 +48,14 @@ class Model {
   std::vector<Linear *> linears();
   std::deque<Block<T>> &blocks() { return blocks_; }
 
-  // Gives the blocks the precision's recipe again, with its GEMMs raised, and casts the weights. Activations must be
-  // made again.
+  // Sets the recipe of the blocks to that of the precision with the GEMMs of `raised` in high precision, and casts the weights.
+  // Activations must be created a second time by the caller.
   void raise(lpt_context *context, Raised raised, uint32_t step);
 
-  // Gives the blocks another recipe in the same way.
+  // Sets another recipe of the blocks in the same way.
   void set_recipe(lpt_context *context, const std::string &recipe, uint32_t step);
 
-  // Bytes of what prepare() makes of the weights.
+  // Returns the bytes of the weights as cast by prepare().
   size_t cast_bytes(lpt_context *context);
 
  private:

@@ -1,4 +1,4 @@
-// How noisy a model's gradients are: against those of the same weights in f32, on the same batch.
+// Gradient noise: difference from the gradients of the same weights in f32 on the same batch.
 #pragma once
 
 #include "data.hpp"
@@ -10,7 +10,7 @@ class NoiseMeter {
  public:
   NoiseMeter(lpt_context *context, const ModelShape &shape, const Precision &precision, int64_t sequences);
 
-  // `model` has just left the gradients of `batch` in its parameters, multiplied by `loss_scale`.
+  // The parameters of `model` must have the gradients of `batch`, multiplied by `loss_scale`.
   lpt_noise_info measure(lpt_context *context, Model<float> &model, const Batch &batch, double loss_scale);
 
  private:

@@ -7,7 +7,7 @@ namespace lm {
 
 namespace {
 
-constexpr uint64_t kSeedOffset = 0x0A11;  // away from the bits that the linear layers draw
+constexpr uint64_t kSeedOffset = 0x0A11;  // distinct from the random bits of the linear layers
 
 Optimizer make_optimizer(lpt_context *context, lpt_optimizer_method method, const OptimizerSettings &settings) {
   lpt_optimizer_options options = LPT_OPTIMIZER_OPTIONS_INIT;
@@ -19,7 +19,7 @@ Optimizer make_optimizer(lpt_context *context, lpt_optimizer_method method, cons
   return Optimizer(optimizer);
 }
 
-// How much larger the numbers of a unit-scaled weight are than those of the weight that it stands for.
+// Returns the ratio of the values of a unit-scaled weight to those of the effective weight.
 double gain_of(const Parameter &parameter) {
   return parameter.is_unit_scaled ? std::sqrt(static_cast<double>(parameter.whole_columns)) : 1.0;
 }
@@ -51,7 +51,7 @@ lpt_optimizer_parameter ModelOptimizer::setting_of(const Parameter &parameter, c
   option.is_first_expanded = state.is_expanded ? 1 : 0;
   option.is_second_expanded = state.is_expanded ? 1 : 0;
   option.compensation = state.compensation;
-  // A step of a unit-scaled weight is larger by its gain; the share that decays is not.
+  // A step of a unit-scaled weight is larger by its gain; weight decay is not.
   option.weight_decay = parameter.is_matrix ? settings_.weight_decay / gain_of(parameter) : 0.0;
   return option;
 }
@@ -72,7 +72,7 @@ void ModelOptimizer::add(lpt_context *context, const std::vector<lpt_optimizer_p
   }
 }
 
-// What makes of the gradient that is there the one of the loss for the weight that the parameter stands for.
+// Returns the factor that converts the stored gradient to that of the loss for the effective weight.
 double ModelOptimizer::gradient_scale(const Parameter &parameter) const {
   const double root = parameter.is_unit_scaled ? std::sqrt(static_cast<double>(settings_.rows_of_a_pass)) : 1.0;
   return root / settings_.loss_scale;
@@ -86,7 +86,7 @@ double ModelOptimizer::squares_of(lpt_context *context, const Parameter &paramet
                                     : values.sum_of_squares * gradient_scale(parameter) * gradient_scale(parameter);
 }
 
-// Of the whole model: shards of all ranks, and what they all have once.
+// Returns the norm over the full model: shards of all ranks, and replicated parameters once.
 double ModelOptimizer::gradient_norm(lpt_context *context) const {
   const Matrix<double> squares(context, 1, static_cast<int64_t>(parameters_.size()));
   for (const Parameter &parameter : parameters_) {
@@ -103,7 +103,7 @@ double ModelOptimizer::gradient_norm(lpt_context *context) const {
   return std::sqrt(sum);
 }
 
-// Parameters that one call can step with `parameter`: those of the same gains.
+// Returns the parameters that one call can step together with `parameter`: those with equal gains.
 std::vector<const Parameter *> ModelOptimizer::like(const Parameter &parameter) const {
   std::vector<const Parameter *> found;
   for (const Parameter &other : parameters_) {

@@ -1,4 +1,4 @@
-// LPT's optimizer over the parameters of a model, with its state in the precision's formats.
+// The LPT optimizer for the parameters of a model, with its state in the formats of the precision.
 #pragma once
 
 #include <cstdint>
@@ -15,24 +15,24 @@ struct OptimizerSettings {
   double beta2 = 0.95;
   double weight_decay = 0.1;   // of matrices; norms have none
   double largest_norm = 1.0;   // gradients are clipped to it
-  double loss_scale = 1.0;     // gradients come multiplied by it
-  int64_t rows_of_a_pass = 1;  // unit-scaled gradients come divided by the root of it
+  double loss_scale = 1.0;     // gradients are multiplied by it
+  int64_t rows_of_a_pass = 1;  // unit-scaled gradients are divided by its square root
 };
 
 class ModelOptimizer {
  public:
-  // `parameters` are borrowed for good.
+  // `parameters` must outlive the optimizer.
   ModelOptimizer(lpt_context *context, std::deque<Parameter> &parameters, const Precision &precision,
                  const OptimizerSettings &settings, uint64_t seed, TensorRanks *ranks = nullptr,
                  DataRanks *sharers = nullptr);
 
-  // One step over gradients that `passes` passes added up.
+  // Runs one step with gradients that are the sum of `passes` passes.
   void step(lpt_context *context, double learning_rate, int64_t passes, uint32_t step);
 
-  // Steps that were left out, since a gradient was no number.
+  // Returns the number of steps skipped because a gradient was not finite.
   int64_t skipped_steps(lpt_context *context) const;
 
-  // Bytes of all states.
+  // Returns the bytes of all states.
   size_t state_bytes(lpt_context *context) const;
 
   std::vector<uint8_t> save_state(lpt_context *context, const Parameter &parameter) const;
@@ -51,8 +51,8 @@ class ModelOptimizer {
   lpt_rounding weight_rounding_;
   OptimizerSettings settings_;
   uint64_t seed_;
-  TensorRanks *ranks_;  // have the shards between them; nullptr: this one has all
-  DataRanks *sharers_;  // have the state between them; nullptr: this one has all
+  TensorRanks *ranks_;  // share the shards; nullptr: this rank has all parameters
+  DataRanks *sharers_;  // share the state; nullptr: this rank has the full state
 };
 
 }  // namespace lm

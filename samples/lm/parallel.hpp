@@ -1,4 +1,4 @@
-// Which part of the work this rank does. Every loader and model takes it.
+// The rank of a process or thread in data and tensor parallelism. Every loader and model uses it.
 #pragma once
 
 #include <cstdint>
@@ -10,10 +10,10 @@ class TensorRanks;
 
 struct Parallel {
   int64_t rank = 0;   // from 0 to ranks - 1
-  int64_t ranks = 1;  // that train one model on shares of the same batch
+  int64_t ranks = 1;  // that train one model on slices of the same batch
 
-  // What they say to each other; nullptr: there is one. Borrowed.
-  DataRanks *data = nullptr;      // ranks of the same shards, which share the batch
+  // Communicators; nullptr: a single rank. Must outlive their users.
+  DataRanks *data = nullptr;      // ranks with the same shards, which share the batch
   TensorRanks *tensor = nullptr;  // ranks that share every layer
 };
 

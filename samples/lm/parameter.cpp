@@ -9,7 +9,7 @@ namespace lm {
 
 namespace {
 
-// Where a row of a slice stands in the whole matrix.
+// Returns the row of the full matrix for a row of a slice.
 int64_t whole_row(int64_t row, int64_t rows, int64_t whole_rows, const Slice &slice) {
   if (slice.is_of_columns) {
     return row;

@@ -9,7 +9,7 @@
 
 namespace lm {
 
-// Which part of a matrix this rank has: of each of so many sections of rows, or of the columns.
+// The slice of a matrix of this rank: a part of each section of rows, or of the columns.
 struct Slice {
   int64_t rank = 0, ranks = 1;
   int64_t sections = 1;
@@ -18,32 +18,32 @@ struct Slice {
 
 struct Parameter {
   std::string name;
-  uint32_t index = 0;  // place in the list: its stream of random numbers
+  uint32_t index = 0;  // index in the list: its stream of random numbers
   int64_t rows = 0;    // 1 for the weight of a norm
   int64_t columns = 0;
-  bool is_matrix = true;  // decayed, and kept in the precision's formats
+  bool is_matrix = true;  // has weight decay, and is stored in the formats of the precision
   Tensor value;           // the master weight; the optimizer writes it
   Tensor gradient;        // f32, or f64 in a gradient check; dense
-  // Its layer divides by the root of the whole matrix' columns itself, and its gradient by the root of the rows of a pass.
+  // The layer divides by the root of the columns of the full matrix, and its gradient by the root of the rows of a pass.
   bool is_unit_scaled = false;
   int64_t whole_columns = 0;
-  bool is_sharded = false;  // ranks have parts of it; else all of them have the same
+  bool is_sharded = false;  // ranks have slices; else the parameter is replicated
 
   int64_t elements() const { return rows * columns; }
 };
 
-// Makes the parameters of a model and owns them; they never move.
+// Creates and owns the parameters of a model. Their addresses never change.
 class ParameterList {
  public:
-  // `plain` is what vectors and gradients are: f32, or f64 in a gradient check, where matrices are f64 as well.
+  // `plain` is the format of vectors and gradients: f32, or f64 in a gradient check, where matrices are f64 too.
   ParameterList(const Precision &precision, lpt_format plain, uint64_t seed);
 
-  // Normal numbers of deviation gain / sqrt(columns), drawn in f32, then cast: twins of any format start alike. Those of
-  // a unit-scaled layer have deviation gain. A slice has the whole matrix' numbers.
+  // Draws normal values with deviation gain / sqrt(columns) in f32 and casts them, so that all formats start from the same
+  // values. A unit-scaled layer has deviation gain. A slice has the values of the full matrix.
   Parameter *matrix(lpt_context *context, std::string name, int64_t rows, int64_t columns, double gain,
                     bool is_unit_scaled = false, const Slice &slice = {});
 
-  // Ones.
+  // Initialized to ones.
   Parameter *norm(lpt_context *context, std::string name, int64_t columns);
 
   std::deque<Parameter> &items() { return items_; }

@@ -13,7 +13,7 @@ namespace {
 constexpr const char *kNaive = "naive_nvfp4";
 constexpr const char *kMagnitudeGradients = "magnitude24_gradients";
 constexpr const char *kFullySparse = "fully_sparse24";
-constexpr double kMaskDecay = 0.01;  // without it masks of weights that nothing holds back never settle
+constexpr double kMaskDecay = 0.01;  // without decay, masks of unconstrained weights do not converge
 
 const std::vector<StateFormats> &states() {
   static const std::vector<StateFormats> all = {
@@ -49,7 +49,7 @@ struct NamedRecipe {
   Precision precision;
 };
 
-// Heads and attention stay in bf16, as the papers have them.
+// Heads and attention use bf16, as in the papers.
 const std::vector<NamedRecipe> &recipes() {
   static const std::vector<NamedRecipe> all = [] {
     std::vector<NamedRecipe> made = {{"f32", "f32", {}}};
@@ -69,7 +69,7 @@ const std::vector<NamedRecipe> &recipes() {
     add("nvfp4_pretrain", "f32", {.is_last_block_high = true});
     add("coat", "coat", {.stored = LPT_FORMAT_E4M3FN_1X128});
     add("unit_scaling", "f32", {.is_unit_scaled = true});
-    // Sparse ones are compared with f32, head and all.
+    // Sparse recipes are compared with f32, the head included.
     const auto add_sparse = [&](const char *name, const char *recipe, Precision precision) {
       precision.recipe = recipe;
       made.push_back({name, "f32", precision});
@@ -152,7 +152,7 @@ std::vector<std::string> method_names() { return names_of(kMethods); }
 
 namespace {
 
-// A recipe of one's own, to compare with: four bits, nearest everywhere, no rotation.
+// A custom recipe for comparison: four bits, nearest rounding, no rotation.
 Recipe make_naive(lpt_context *context) {
   Recipe recipe = make_recipe(context, "f32");
   for (lpt_linear_cast cast = LPT_LINEAR_CAST_FORWARD_INPUT; cast <= LPT_LINEAR_CAST_WGRAD_INPUT; ++cast) {
@@ -161,7 +161,7 @@ Recipe make_naive(lpt_context *context) {
   return recipe;
 }
 
-// The largest of every four output gradients: what MVUE is to be better than.
+// Keeps the largest of every four output gradients: the baseline for MVUE.
 Recipe make_magnitude_gradients(lpt_context *context) {
   Recipe recipe = make_recipe(context, "f32");
   lpt_sparse_options options = LPT_SPARSE_OPTIONS_INIT;
@@ -170,7 +170,7 @@ Recipe make_magnitude_gradients(lpt_context *context) {
   return recipe;
 }
 
-// All three GEMMs 2:4: transposable weights, and gradients by MVUE.
+// All three GEMMs are 2:4: transposable weights, and gradients by MVUE.
 Recipe make_fully_sparse(lpt_context *context) {
   Recipe recipe = make_recipe(context, "sparse24_transposable");
   lpt_sparse_options options = LPT_SPARSE_OPTIONS_INIT;

@@ -43,7 +43,7 @@ void Progress::show(int64_t done, const std::string &note) {
   const std::string line = is_terminal_
                                ? fmt::format("\r\x1b[K[{:-<{}}] {}/{}  {}  {}", bar, kBarWidth, done, total_, eta, note)
                                : fmt::format("step {}/{}  {}  {}\n", done, total_, eta, note);
-  std::fputs(line.c_str(), stderr);  // where this fails there is nowhere to report it
+  std::fputs(line.c_str(), stderr);  // a failure cannot be reported
   std::fflush(stderr);
 }
 

@@ -1,4 +1,4 @@
-// A progress line: a bar that redraws itself on a terminal, a plain line every few seconds elsewhere.
+// A progress line: a bar that is redrawn on a terminal, otherwise a line every few seconds.
 #pragma once
 
 #include <chrono>
@@ -9,11 +9,11 @@ namespace lm {
 
 class Progress {
  public:
-  // Writes to stderr. `done` is where the work stands already; with `is_quiet` nothing is written.
+  // Writes to stderr. `done` is the initial progress. With `is_quiet` nothing is written.
   Progress(int64_t total, int64_t done, bool is_quiet);
   ~Progress();
 
-  // Draws, unless it drew a moment ago. `note` stands behind the bar.
+  // Draws the bar at a limited rate. `note` is printed after the bar.
   void show(int64_t done, const std::string &note);
 
  private:

@@ -1,5 +1,5 @@
-// Random numbers that belong to a place, not to a moment: each is a function of (seed, stream, index).
-// A resumed run therefore needs no generator state, and every rank can draw any row's numbers.
+// Counter-based random numbers: each is a function of (seed, stream, index). A resumed run needs no generator state, and every
+// rank can draw the numbers of any row.
 #pragma once
 
 #include <cmath>

@@ -9,7 +9,7 @@ namespace lm {
 
 namespace {
 
-constexpr size_t kBucketBytes = 1 << 20;  // models here are small
+constexpr size_t kBucketBytes = 1 << 20;  // the models of this sample are small
 
 lpt_comm_info read(lpt_context *context, const Comm &comm) {
   lpt_comm_info values = LPT_COMM_INFO_INIT;

@@ -1,4 +1,4 @@
-// What the ranks of one model say to each other.
+// Communication between the ranks of one model.
 #pragma once
 
 #include <cstdint>
@@ -16,21 +16,21 @@ using Comm = std::unique_ptr<lpt_comm, Destroy<lpt_comm_destroy>>;
 using Buckets = std::unique_ptr<lpt_gradient_buckets, Destroy<lpt_gradient_buckets_destroy>>;
 using PartialPlan = std::unique_ptr<lpt_partial_plan, Destroy<lpt_partial_plan_destroy>>;
 
-// What went between ranks.
+// Communication statistics of a rank.
 struct Traffic {
   int64_t bytes_sent = 0;  // by this rank
-  double seconds = 0.0;    // in collectives, waiting for others included
+  double seconds = 0.0;    // in collectives, including the wait for other ranks
 };
 
-// How ranks that share every layer are in step.
+// Synchronization of ranks that share every layer.
 struct Synchrony {
-  double share = 1.0;                 // of the residual stream's channels that are summed over ranks (CAAT)
-  lpt_format wire = LPT_FORMAT_NONE;  // what sums are sent in; NONE: the numbers' own
+  double share = 1.0;                 // fraction of the channels of the residual stream that are reduced (CAAT)
+  lpt_format wire = LPT_FORMAT_NONE;  // wire format of the reductions; NONE: the format of the elements
 };
 
 // Ranks that share every layer: tensor parallelism with a partially synchronized residual stream (arXiv 2506.19645).
-// Column-parallel layers read this rank's stream; what row-parallel ones give is joined with the other ranks', which layers do
-// by comm and plan. In backward every rank has a part of the gradient of its own stream.
+// Column-parallel layers read the stream of this rank. Row-parallel layers reduce their outputs with comm and plan. In backward
+// every rank has a partial gradient of its stream.
 class TensorRanks {
  public:
   TensorRanks(lpt_context *context, Comm comm, int64_t width, const Synchrony &synchrony);
@@ -41,16 +41,16 @@ class TensorRanks {
   lpt_comm *comm() const { return comm_.get(); }
   const lpt_partial_plan *plan() const { return plan_.get(); }
 
-  // The same tensor for all ranks, in place.
+  // Reduces a tensor in-place.
   void reduce(lpt_context *context, lpt_tensor *tensor, lpt_reduction reduction = LPT_REDUCTION_SUM);
   void sum(lpt_context *context, const std::vector<lpt_tensor *> &tensors);
 
-  // The parts of all ranks, one after the other.
+  // Returns the concatenated parts of all ranks.
   std::vector<float> gather(lpt_context *context, std::span<const float> part);
 
   Traffic traffic(lpt_context *context) const;
 
-  // Others need not wait for this rank any more.
+  // Destroys the comm, so that other ranks do not wait for this rank.
   void leave();
 
  private:
@@ -59,29 +59,29 @@ class TensorRanks {
   int64_t rank_, ranks_;
 };
 
-// Ranks that have the same shards and share the batch.
+// Ranks with the same shards that share the batch.
 class DataRanks {
  public:
   DataRanks(lpt_context *context, Comm comm);
 
-  // Whose gradients are averaged from now on.
+  // Sets the parameters whose gradients are averaged.
   void collect(lpt_context *context, const std::deque<Parameter> &parameters);
 
-  // The last backward of a step: each gradient is averaged behind the caller's back once it is there; after wait() all are
+  // For the last backward of a step: each gradient is averaged asynchronously when it is ready. After wait() all gradients are
   // means over ranks.
   void begin(lpt_context *context);
   void ready(lpt_context *context, const Parameter &parameter);
   void wait(lpt_context *context);
 
-  // The mean over ranks.
+  // Returns the mean over ranks.
   double average(lpt_context *context, double number);
 
-  // For calls that are made with all of them.
+  // For collective calls of all these ranks.
   lpt_comm *handle() const { return comm_.get(); }
 
   Traffic traffic(lpt_context *context) const;
 
-  // Others need not wait for this rank any more.
+  // Destroys the comm, so that other ranks do not wait for this rank.
   void leave();
 
  private:

@@ -1,4 +1,4 @@
-// The sizes of a decoder.
+// The dimensions of a decoder.
 #pragma once
 
 #include <cstdint>
@@ -12,11 +12,11 @@ struct ModelShape {
   int64_t layers = 4;
   int64_t heads = 4;
   int64_t hidden = 352;    // of the gated unit: about 8/3 of the width
-  int64_t sequence = 128;  // positions that attention sees
+  int64_t sequence = 128;  // positions of attention
 
   int64_t head_width() const { return width / heads; }
 
-  // What one of so many ranks has inside its layers: heads with their columns, and columns of the gated unit.
+  // Returns the dimensions inside the layers of one rank: heads with their columns, and columns of the gated unit.
   ModelShape part(int64_t ranks) const {
     return {.width = width / ranks,
             .layers = layers,
@@ -26,7 +26,7 @@ struct ModelShape {
   }
 };
 
-// Throws Error, naming the number, unless the sizes make a model that so many ranks can share.
+// Throws Error that names the value, unless the dimensions are valid and divisible by the number of ranks.
 void check_shape(const ModelShape &shape, int64_t ranks = 1);
 
 }  // namespace lm

@@ -13,7 +13,7 @@ namespace {
 
 constexpr auto kWatchPause = std::chrono::milliseconds(50);
 
-// What a training thread shares with the one that watches.
+// State shared by a training thread and the watching thread.
 struct Lane {
   std::atomic<int64_t> steps = 0;
   std::atomic<double> loss = 0.0;

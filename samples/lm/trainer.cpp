@@ -33,13 +33,13 @@ BatchPlan plan_of(const TrainSettings &settings) {
           .seed = settings.seed};
 }
 
-// A gradient of unit size for every logit of every row: what unit-scaled layers expect.
+// Gives every logit of every row a gradient of unit size, as unit-scaled layers require.
 double loss_scale_of(const Precision &precision, int64_t rows) {
   constexpr auto kClasses = static_cast<double>(kVocabulary);
   return precision.is_unit_scaled ? static_cast<double>(rows) * kClasses / std::sqrt(kClasses - 1.0) : 1.0;
 }
 
-// What a run begins with.
+// Returns the precision of the first steps.
 Precision first_precision(Precision precision) {
   if (precision.dense_share > 0.0) {
     precision.recipe = "f32";
@@ -117,7 +117,7 @@ void Trainer::train_until(int64_t step_count) {
   busy_seconds_ += busy.seconds();
 }
 
-// Rounding draws new bits in every pass: steps and micro-batches are counted together.
+// Every pass draws new random bits for rounding, so steps and micro-batches have one counter.
 Pass Trainer::pass_of(int64_t micro_batch, bool is_training) const {
   return {.is_training = is_training,
           .is_accumulated = micro_batch > 0,
@@ -125,7 +125,7 @@ Pass Trainer::pass_of(int64_t micro_batch, bool is_training) const {
           .step = static_cast<uint32_t>(steps_done() * settings_.micro_batches + micro_batch)};
 }
 
-// Forward and backward over one micro-batch; gradients add up to the sum of the passes' means.
+// Runs forward and backward for one micro-batch. Gradients accumulate to the sum of the means of the passes.
 double Trainer::pass(int64_t micro_batch) {
   const Batch batch = batches_.training(steps_done(), micro_batch);
   Pass pass = pass_of(micro_batch, true);
@@ -147,7 +147,7 @@ double Trainer::loss_to_gradient(const Batch &batch) {
   return cross_entropy_to_gradient(context_.get(), parallel_.tensor, activations_.logits, batch.targets, loss_scale_);
 }
 
-// Every rank of a layer has a part of the gradient of what all of them have.
+// Replicated norm weights have a partial gradient on every rank of a layer.
 void Trainer::join_norms() {
   std::vector<lpt_tensor *> norms;
   for (const Parameter &parameter : model_.parameters()) {
@@ -163,7 +163,7 @@ void Trainer::join_norms() {
   }
 }
 
-// Every share of the batch has a gradient of its own: matrices' are averaged since they were there.
+// Every slice of the batch has a separate gradient. Matrices are averaged asynchronously during backward.
 void Trainer::join_gradients() {
   if (parallel_.tensor != nullptr) {
     join_norms();
@@ -193,7 +193,7 @@ double Trainer::step() {
   return loss;
 }
 
-// What sparse weights drop fades, so that masks settle.
+// Decays the weights that the sparse masks drop, so that the masks converge.
 void Trainer::decay_masked_weights() {
   if (precision_.mask_decay == 0.0 || is_dense_part_) {
     return;
@@ -224,7 +224,7 @@ int64_t Trainer::first_raised_step() const {
   return static_cast<int64_t>(std::ceil(settings_.raised_from * static_cast<double>(settings_.steps)));
 }
 
-// From its share of the steps on, the GEMMs that the settings name are computed in bf16.
+// After a fraction of the steps, the GEMMs named by the settings are computed in bf16.
 void Trainer::raise_if_due() {
   if (settings_.raised == Raised::kNothing || is_raised_ || steps_done() < first_raised_step()) {
     return;

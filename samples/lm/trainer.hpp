@@ -1,4 +1,4 @@
-// Trains one model under one precision: passes, clipping, optimizer, validation, and what it measured.
+// Trains one model with one precision: passes, clipping, optimizer, validation, and measurements.
 #pragma once
 
 #include <cstdint>
@@ -25,10 +25,10 @@ struct TrainSettings {
   uint64_t seed = 1;
   int64_t validate_every = 100;
   int64_t validation_windows = 128;
-  Raised raised = Raised::kNothing;  // what the last steps compute in bf16
-  double raised_from = 0.9;          // of all steps
-  int64_t zero = 0;                  // 1: ranks that share the batch share the optimizer's state (ZeRO 1)
-  bool is_watched = false;           // noise, scales and alignment are recorded where validation is measured
+  Raised raised = Raised::kNothing;  // GEMMs that the last steps compute in bf16
+  double raised_from = 0.9;          // fraction of all steps
+  int64_t zero = 0;                  // 1: ranks that share the batch share the optimizer state (ZeRO 1)
+  bool is_watched = false;           // records noise, scales and alignment at each validation
 };
 
 // Linear warm-up over the first twentieth, then half a cosine down to a tenth of the peak.
@@ -38,36 +38,35 @@ struct Measured {
   std::vector<double> training;           // bits per byte of every step
   std::vector<int64_t> validation_steps;  // steps done when validation was measured
   std::vector<double> validation;         // bits per byte
-  std::vector<double> noise_ratio;        // |gradient| / |noise| there, if it is watched
+  std::vector<double> noise_ratio;        // |gradient| / |noise| at each validation, if is_watched
   std::vector<double> step_seconds;       // of every step of this process
 
   double training_seconds() const;
 };
 
 struct Bytes {
-  size_t weights = 0;  // masters
-  size_t casts = 0;    // what the GEMMs read
+  size_t weights = 0;  // master weights
+  size_t casts = 0;    // operands of the GEMMs
   size_t gradients = 0;
   size_t moments = 0;
   size_t activations = 0;  // from forward to backward
 };
 
-// What one kernel did: an entry of LPT's profile.
+// One entry of the LPT profile of a kernel.
 struct ProfileLine {
   std::string operation;
   std::string row;
   int64_t calls = 0;
-  double share = 0.0;  // of the time that the trainer was at work
+  double share = 0.0;  // of the busy time of the trainer
 };
 
 class Trainer {
  public:
-  // `text` is borrowed. Uses the context's threads of its own; no two trainers share anything that is written.
+  // `text` must outlive the trainer. Uses a separate context and its threads; trainers share no mutable state.
   Trainer(const TrainSettings &settings, const Precision &precision, const ByteText &text, int32_t threads,
           const Parallel &parallel = {});
 
-  // Trains until `step` steps are done, measuring validation where the settings say. Throws Error on a loss that is no
-  // number.
+  // Trains until `step` steps are done, and measures validation as the settings specify. Throws Error if a loss is not finite.
   void train_until(int64_t step);
 
   int64_t steps_done() const { return static_cast<int64_t>(measured_.training.size()); }
@@ -76,20 +75,19 @@ class Trainer {
   Bytes bytes();
   int64_t parameter_count() const;
 
-  // Where this process's time went inside LPT, longest first.
+  // Returns the profile of this process in LPT, longest first.
   std::vector<ProfileLine> profile();
 
-  // Frees the ranks that wait for this one, for good.
+  // Destroys the comms, so that ranks that wait for this one return with an error.
   void give_up();
 
-  // What this rank has said to others.
+  // Returns the communication statistics of this rank.
   Traffic traffic();
 
-  // Continues `prompt`, exactly one sequence of bytes.
-  // All ranks of a model do.
+  // Continues `prompt`, exactly one sequence of bytes. All ranks of a model must call it.
   std::string sample(std::string prompt, int64_t count, double temperature);
 
-  // Writes what was watched as CSV.
+  // Writes the recorded measurements as CSV.
   void save_monitor(const std::string &path);
 
   void save(ArchiveWriter &archive, const std::string &prefix);
@@ -123,7 +121,7 @@ class Trainer {
   Monitor monitor_;
   Measured measured_;
   bool is_raised_ = false;
-  bool is_dense_part_;         // blocks wait for their recipe
+  bool is_dense_part_;         // blocks do not use their recipe yet
   double busy_seconds_ = 0.0;  // since the profile began
 };
 

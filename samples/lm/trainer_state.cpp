@@ -1,4 +1,4 @@
-// What a trainer tells about itself, and how it is saved, restored and sampled from.
+// Reports, checkpoints and sampling of a trainer.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -15,7 +15,7 @@ namespace {
 
 constexpr uint64_t kSampleStream = 0x5A3B1E;
 
-// The parts that a parameter's format has, so that payload and scales are sent together.
+// Returns the parts of the format of a parameter. Payload and scales are saved separately.
 std::vector<lpt_tensor_part> parts_of(lpt_context *context, const Parameter &parameter) {
   lpt_tensor_description tensor = LPT_TENSOR_DESCRIPTION_INIT;
   lpt_format_description format = LPT_FORMAT_DESCRIPTION_INIT;
@@ -172,7 +172,7 @@ void Trainer::load(const ArchiveReader &archive, const std::string &prefix) {
   }
   measured_.training = archive.get_numbers<double>(prefix + "/training");
   end_dense_part_if_due();
-  raise_if_due();  // a run that has no step left is sampled from as it ended
+  raise_if_due();  // a completed run samples with its final recipe
   for (const Linear *linear : model_.linears()) {
     const std::span<const uint8_t> state = archive.get(scalers_name(prefix, *linear));
     check(context, lpt_linear_state_load(context, linear->handle(), state.data(), state.size()));

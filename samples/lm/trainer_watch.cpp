@@ -1,4 +1,4 @@
-// What a trainer looks at beside the loss, where it measures validation: noise, scales, clips, alignment.
+// Measurements of a trainer at each validation: noise, scales, saturation, alignment.
 #include <fmt/format.h>
 
 #include "trainer.hpp"
@@ -7,7 +7,7 @@ namespace lm {
 
 namespace {
 
-// Cosines between the gate and up weights of each block's gated unit.
+// Records cosines between the gate and up weights of the gated unit of a block.
 void record_alignment(lpt_context *context, const Parameter &gate_up, int64_t step, lpt_monitor *monitor) {
   const int64_t hidden = gate_up.rows / 2;
   const Matrix<float> weight(context, gate_up.rows, gate_up.columns);
@@ -23,12 +23,12 @@ void record_alignment(lpt_context *context, const Parameter &gate_up, int64_t st
 
 }  // namespace
 
-// Runs the pass that the next step begins with: its gradients are measured, and every scaler sees what it is about to see.
+// Runs the first pass of the next step in advance, and measures its gradients and the values that its scalers record.
 void Trainer::watch() {
   lpt_context *context = context_.get();
   const int64_t step_count = steps_done();
   const Batch batch = batches_.training(step_count, 0);
-  // The weights' casts are made again, the same, so that they are counted too.
+  // The weights are cast a second time, with equal results, so that their casts are counted too.
   const auto set_watch = [&](int32_t is_watched) {
     for (const Linear *linear : model_.linears()) {
       check(context, lpt_linear_watch(context, linear->handle(), is_watched));

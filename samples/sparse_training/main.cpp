@@ -1,5 +1,5 @@
-// Trains one small language model with 2:4 weights and gradients beside its dense twin, from the same seeds on the same
-// batches, and shows what sparsity costs: final loss against dense, and all curves on one picture.
+// Trains one small language model with 2:4 weights and gradients, and in dense form, with the same seeds and batches. Reports
+// the final loss against dense, and all curves in one plot.
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>

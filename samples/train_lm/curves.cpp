@@ -12,13 +12,13 @@ namespace train_lm {
 
 namespace {
 
-constexpr int64_t kSmoothingShare = 60;  // each side of the running mean is one in so many steps
-constexpr double kEarlyShare = 0.06;     // the plot begins to count here: the first fall is steep
+constexpr int64_t kSmoothingShare = 60;  // the running mean has one in kSmoothingShare of the steps on each side
+constexpr double kEarlyShare = 0.06;  // the plot starts at this fraction of the steps, after the initial steep decrease
 constexpr const char *kLowColor = "#cf4b1f";
 constexpr const char *kFullColor = "#2b6cb0";
 constexpr const char *kGzipColor = "#57606a";
 
-// The mean of each step and its neighbours; near the ends there are fewer.
+// Returns the running mean of each step; near the ends it has fewer steps.
 std::vector<lm::PlotPoint> smoothed(const std::vector<double> &losses) {
   const auto count = static_cast<int64_t>(losses.size());
   std::vector<lm::PlotPoint> points;
@@ -52,7 +52,7 @@ void add_twin(const TwinResult &twin, const char *color, double line_width, lm::
                           .points = validation_points(twin.measured)});
 }
 
-// From below the last losses to above those at kEarlyShare of the way.
+// Sets the y range from below the last losses to above those at kEarlyShare of the steps.
 void choose_heights(const Results &results, lm::PlotPanel &panel) {
   panel.y_low = 1e9;
   panel.y_high = 0.0;
@@ -89,7 +89,7 @@ lm::PlotPanel loss_panel(const Results &results) {
   return panel;
 }
 
-// The gap is near zero and noisy: the panel is at least one percent high on each side.
+// The gap is close to zero and noisy, so the panel has a range of at least one percent on each side.
 lm::PlotPanel gap_panel(const Results &results) {
   lm::PlotPanel panel{.x_label = "optimizer steps",
                       .y_label = "gap, %",

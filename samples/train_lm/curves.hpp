@@ -1,4 +1,4 @@
-// The loss curves of a run as a picture.
+// A plot of the loss curves of a run.
 #pragma once
 
 #include <string>
@@ -7,7 +7,7 @@
 
 namespace train_lm {
 
-// Training smoothed, validation as dots, gzip as a line; with a twin, the gap between both below.
+// Plots smoothed training loss, validation as dots, and gzip as a line; with a second model, the gap between both below.
 std::string curves_svg(const Options &options, const Results &results);
 
 }  // namespace train_lm

@@ -1,4 +1,4 @@
-// Trains a byte-level language model in low precision with LPT, and its f32 twin beside it, on the same batches.
+// Trains a byte-level language model in low precision with LPT, and the same model in f32 on the same batches.
 #include <fmt/format.h>
 
 #include <cstdio>
@@ -11,7 +11,7 @@ namespace {
 
 constexpr int kUserError = 2;
 
-// A model may write any byte: those that steer a terminal, or that it may not show, become \xNN.
+// A model may generate any byte. Control characters and bytes beyond ASCII become \xNN.
 std::string escaped(const std::string &text) {
   std::string safe;
   for (const char c : text) {

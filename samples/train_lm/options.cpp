@@ -49,7 +49,7 @@ void visit_settings(Options &options, Visit &&visit) {
   visit("--validation-windows", train.validation_windows, "Windows of held-out text per validation");
 }
 
-// Declares a setting to CLI11; flags have no value.
+// Declares a setting to CLI11. Flags have no value.
 struct Declare {
   CLI::App &app;
 
@@ -67,7 +67,7 @@ void assign(T &place, const std::string &text) {
 
 void assign(bool &place, const std::string &text) { place = text == "true"; }
 
-// Reads a setting from the checkpoint. A value on the command line must be the same.
+// Reads a setting from the checkpoint. A value on the command line must be equal.
 struct Restore {
   const CLI::App &app;
   const std::map<std::string, std::string> &saved;

@@ -11,16 +11,16 @@
 namespace train_lm {
 
 struct Options {
-  // These make the losses what they are. A checkpoint keeps them, and a resumed run takes them from it.
+  // Settings that the losses depend on. A checkpoint stores them, and a resumed run reads them from it.
   lm::TrainSettings train;
   std::string recipe = "fp8_trillion";
-  std::string state;               // of the optimizer; empty: the recipe's own
-  std::string method = "adamw";    // how it steps
-  std::string raised = "nothing";  // what the last steps compute in bf16
+  std::string state;               // of the optimizer; empty: that of the recipe
+  std::string method = "adamw";    // optimizer method
+  std::string raised = "nothing";  // GEMMs that the last steps compute in bf16
   bool has_no_twin = false;
   lm::Grid grid;
-  double synced = 1.0;  // share of the stream's channels that tensor-parallel ranks sum
-  std::string wire;     // format in which those sums are sent; empty: f32
+  double synced = 1.0;  // fraction of the channels of the stream that tensor-parallel ranks reduce
+  std::string wire;     // wire format of these reductions; empty: f32
 
   std::string data;
   std::string out = "build/run";
@@ -35,13 +35,13 @@ struct Options {
   bool is_json = false;
 };
 
-// Ends the program after --help. Throws lm::Error for anything that is wrong.
+// Exits the program after --help. Throws lm::Error for invalid options.
 Options parse_options(int argument_count, char **arguments);
 
-// How the ranks of the run are in step. Throws lm::Error for a wire that is no format.
+// Returns the synchronization of the ranks. Throws lm::Error if the wire option is not a format.
 lm::Synchrony synchrony_of(const Options &options);
 
-// The settings that a checkpoint keeps, one "name=value" per line.
+// Returns the settings that a checkpoint stores, one "name=value" per line.
 std::string settings_text(Options options);
 
 }  // namespace train_lm

@@ -14,7 +14,7 @@ namespace train_lm {
 
 namespace {
 
-constexpr int64_t kFinalShare = 20;  // the training loss is the mean of the last steps, one in so many
+constexpr int64_t kFinalShare = 20;  // the training loss is the mean of the last steps, one in kFinalShare
 constexpr double kMebibyte = 1024.0 * 1024.0;
 constexpr int kNameWidth = 30;
 constexpr int kColumnWidth = 16;

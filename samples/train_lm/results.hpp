@@ -1,4 +1,4 @@
-// What a run came to, on the screen and in files.
+// Results of a run, on the terminal and in files.
 #pragma once
 
 #include <cstdint>
@@ -10,38 +10,38 @@
 
 namespace train_lm {
 
-// One of the twins.
+// Results of one of the two models.
 struct TwinResult {
   std::string recipe;
   lm::Measured measured;
   lm::Bytes bytes;
   double training_loss = 0.0;      // bits per byte, mean of the last twentieth of the steps
-  double validation_loss = 0.0;    // bits per byte, the last one measured
+  double validation_loss = 0.0;    // bits per byte, the last measurement
   double tokens_per_second = 0.0;  // of the steps of this process; a token is a byte
   std::vector<lm::ProfileLine> profile;
   lm::Traffic traffic;  // of the first rank
 
-  double gemm_share() const;  // of the time at work
+  double gemm_share() const;  // of the busy time
 };
 
 struct Results {
-  std::vector<TwinResult> twins;  // the chosen recipe first, then f32
+  std::vector<TwinResult> twins;  // the selected recipe first, then f32
   int64_t parameter_count = 0;
   int64_t steps = 0;
   double seconds = 0.0;     // of this process, from start to end of training
-  double gzip_loss = -1.0;  // bits per byte of gzip -9; negative: not known
+  double gzip_loss = -1.0;  // bits per byte of gzip -9; negative: unknown
   std::string sample;
 
   bool has_twin() const { return twins.size() > 1; }
   bool is_compared_with_f32() const { return twins.at(1).recipe == "f32"; }
-  double gap_percent() const;   // how much higher the first twin's validation loss is
-  double moment_ratio() const;  // bytes of moments, first twin over f32
-  double state_ratio() const;   // bytes of moments and master weights, first twin over f32
+  double gap_percent() const;   // excess of the validation loss of the first model
+  double moment_ratio() const;  // bytes of moments, first model over f32
+  double state_ratio() const;   // bytes of moments and master weights, first model over f32
 };
 
 TwinResult twin_result(lm::Trainer &trainer, const std::string &recipe);
 
-// Lines for a person.
+// Returns a text table.
 std::string results_table(const Options &options, const Results &results);
 
 std::string metrics_json(const Options &options, const Results &results);

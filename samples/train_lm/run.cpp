@@ -17,7 +17,7 @@ namespace {
 
 constexpr const char *kTwin = "f32";
 
-// What ranks lose to each other: sums of some channels only, or in few bits.
+// Returns whether communication between ranks loses precision: partial sums, or a low-precision wire format.
 bool is_in_part(const Options &options) {
   return options.grid.tensor > 1 && (options.synced < 1.0 || !options.wire.empty());
 }
@@ -26,14 +26,14 @@ bool has_twin(const Options &options) {
   return !options.has_no_twin && (is_in_part(options) || options.recipe != kTwin);
 }
 
-// Of each model and rank. Processes of a job do not know how many of them share a machine.
+// Returns the threads of each model and rank. MPI processes do not know how many of them share a machine.
 int32_t threads_of(const Options &options) {
   if (options.threads != 0 || options.engine == "mpi") return std::max(options.threads, 1);
   const int64_t trainers = options.grid.ranks() * (has_twin(options) ? 2 : 1);
   return static_cast<int32_t>(std::max<int64_t>(std::thread::hardware_concurrency() / trainers, 1));
 }
 
-// "fp8_trillion 2.104, f32 2.101 bits/byte, 21.3 kB/s": how fast the twins together read.
+// "fp8_trillion 2.104, f32 2.101 bits/byte, 21.3 kB/s": the losses, and the total rate of both models.
 std::string note(const std::vector<std::string> &names, std::span<const lm::Standing> standings, double rate) {
   std::string text;
   const size_t ranks = standings.size() / names.size();
@@ -95,7 +95,7 @@ void Run::add_twin(const std::string &name, const std::string &recipe, const lm:
   }
 }
 
-// Of what a trainer saves: ranks have shards of their own.
+// Returns the name prefix of the entries of a trainer. Each rank saves its shards.
 std::string Run::prefix_of(size_t trainer) const {
   const size_t ranks = twins_.front().ranks.size();
   const Twin &twin = twins_[trainer / ranks];
@@ -103,7 +103,7 @@ std::string Run::prefix_of(size_t trainer) const {
   return options_.grid.ranks() == 1 ? twin.name : fmt::format("{}/rank{}", twin.name, rank.index);
 }
 
-// The user names that of the first process.
+// The user passes the file name of the first process.
 std::string Run::own_checkpoint(const std::string &path) const {
   constexpr std::string_view kFirst = "_0.bin";
   const int64_t index = twins_.front().ranks.front().index;
@@ -113,7 +113,7 @@ std::string Run::own_checkpoint(const std::string &path) const {
   return fmt::format("{}_{}.bin", path.substr(0, path.size() - kFirst.size()), index);
 }
 
-// Processes of a job have one each.
+// Each process of a job has a separate file.
 std::string Run::checkpoint() const {
   const bool is_alone = options_.engine == "local";
   return options_.out +
@@ -178,7 +178,7 @@ void Run::load_checkpoint() {
   }
 }
 
-// Continues the beginning of the held-out text; all ranks of the first twin do.
+// Continues the beginning of the held-out text. All ranks of the first model call it.
 std::string Run::sample() {
   const auto prompt = text_.held_out().first(static_cast<size_t>(options_.train.shape.sequence));
   const size_t ranks = twins_.front().ranks.size();

@@ -1,4 +1,4 @@
-// One run of train_lm: the twins from start, or from a checkpoint, to the end.
+// One run of train_lm: both models from the start, or from a checkpoint, to the end.
 #pragma once
 
 #include <memory>
@@ -15,16 +15,16 @@ namespace train_lm {
 
 class Run {
  public:
-  // Reads the text and, when the options name one, the checkpoint. Throws lm::Error. `options` are borrowed.
+  // Reads the text and, if specified, the checkpoint. Throws lm::Error. `options` must outlive the run.
   explicit Run(const Options &options);
 
-  // Trains to the end or to where the options stop it, with a checkpoint every so many steps and at the end.
+  // Trains to the end or to the step at which the options stop it. Writes a checkpoint periodically and at the end.
   void train();
 
-  // The results, with the sampled text. All processes of a job call it.
+  // Returns the results, with the sampled text. All processes of a job must call it.
   Results results();
 
-  // Whether this process writes files and prints: one of a job does.
+  // Returns whether this process writes files and prints. One process of a job does.
   bool is_first() const { return twins_.front().ranks.front().index == 0; }
 
  private:
@@ -49,8 +49,8 @@ class Run {
 
   const Options &options_;
   lm::ByteText text_;
-  std::vector<Twin> twins_;                             // the recipe, then what it is compared with
-  std::vector<std::unique_ptr<lm::Trainer>> trainers_;  // of the first twin's ranks, then of the second one's
+  std::vector<Twin> twins_;                             // the recipe, then its reference
+  std::vector<std::unique_ptr<lm::Trainer>> trainers_;  // of the ranks of the first model, then of the second
   double seconds_ = 0.0;
 };
 

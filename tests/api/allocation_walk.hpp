@@ -1,4 +1,4 @@
-// What the walks over allocations share: handles that take no memory, an allocator that counts and fails, and comparisons.
+// Common parts of the allocation walks: handles that allocate no memory, an allocator that counts and fails, and comparisons.
 #pragma once
 
 #include <cstdlib>
@@ -16,7 +16,7 @@
 
 namespace lpt::test {
 
-// Owns a handle, and takes no memory for it.
+// Owns a handle. Allocates no memory itself.
 template <typename T, void (*kDestroy)(T *)>
 class Handle {
  public:
@@ -48,7 +48,7 @@ using OwnFuture = Handle<lpt_future, lpt_future_destroy>;
 using OwnBuckets = Handle<lpt_gradient_buckets, lpt_gradient_buckets_destroy>;
 using OwnPartialPlan = Handle<lpt_partial_plan, lpt_partial_plan_destroy>;
 
-// While it lives the thread's allocations do not count.
+// Excludes the allocations of this thread from counting for the duration of the scope.
 class Paused {
  public:
   Paused() : kept_(std::exchange(failing_memory().left, -1)) {}
@@ -89,7 +89,7 @@ inline lpt_context_options counted_options(Counter &counter) {
 constexpr int64_t kSide = 64;
 constexpr int64_t kElements = kSide * kSide;
 
-// What all walks share: a context, and matrices of kSide × kSide.
+// State of every walk: a context, and matrices of kSide × kSide.
 struct World {
   explicit World(Counter &of) : counter(of) {
     const lpt_context_options options = counted_options(of);
@@ -120,7 +120,7 @@ struct World {
   Tensor x, y, z, halves, vector, mask;
 };
 
-// ---- what a failure must leave as it was
+// State that a failed call must leave unchanged.
 
 struct Bytes {
   std::vector<uint8_t> all;
@@ -138,7 +138,7 @@ struct Bytes {
   }
 };
 
-// Runs `call`; where it fails, what `bits` gives is what it was.
+// Runs `call` and checks that a failed call leaves the result of `bits` unchanged.
 template <typename Bits, typename Call>
 lpt_status all_or_nothing(const Bits &bits, const Call &call) {
   std::vector<uint8_t> before;
@@ -180,11 +180,11 @@ inline std::vector<uint8_t> state_of(lpt_context *c, const lpt_optimizer *optimi
   return bytes.all;
 }
 
-// Calls whose allocations fail one after the other.
+// A sequence of calls whose allocations fail one after the other.
 struct Walk {
   const char *name;
   std::function<lpt_status(World &)> run;
-  bool has_lasting = true;  // messages that tell other ranks of a failure take memory themselves
+  bool has_lasting = true;  // false if sending a failure to other ranks allocates memory
 };
 
 extern const std::vector<Walk> kTensorWalks;

@@ -1,4 +1,4 @@
-// Walks over two ranks: the allocations of the first one fail.
+// Walks over two ranks. The allocations of the first rank fail.
 #include <thread>
 
 #include "tests/api/allocation_walk.hpp"
@@ -7,7 +7,7 @@
 namespace lpt::test {
 namespace {
 
-// What a rank calls, and what it works on, which is there before.
+// Comm and tensors of one rank. The tensors are created before the counted call.
 struct Ranked {
   explicit Ranked(lpt_context *context) : c(context) {
     const Paused paused;
@@ -127,8 +127,7 @@ lpt_status call_layers(Ranked &r) {
   return lpt_cross_entropy_backward(r.c, r.x.get(), classes, logs, nullptr, &entropy, r.y.get());
 }
 
-// Runs call(rank) on two ranks, and the first one on this thread. The other rank must learn of a failure at once, not by the
-// time limit.
+// Runs call(rank) on two ranks, rank 0 on this thread. The other rank must receive a failure at once, not at the timeout.
 template <typename Create>
 lpt_status walk_two(World &w, const Create &create, lpt_status (*call)(Ranked &)) {
   lpt_status statuses[2] = {};
@@ -165,7 +164,7 @@ lpt_status walk_ranks(World &w, uint64_t flags, lpt_status (*call)(Ranked &)) {
   return walk_two(w, create, call);
 }
 
-// The transport of the test, whose own allocations do not count.
+// Wraps a function of the test transport so that its allocations are not counted.
 template <auto kFunction>
 struct Uncounted;
 template <typename Result, typename... Arguments, Result (*lpt_comm_functions::*kFunction)(Arguments...)>
@@ -191,7 +190,7 @@ lpt_status walk_custom_ranks(World &w, MailForm form, lpt_status (*call)(Ranked 
   options.timeout_seconds = 20.0;
   const auto create = [&](lpt_context *context, int32_t rank, lpt_comm **out_comm) {
     const lpt_status status = lpt_comm_create_custom(context, &functions, &mails[rank], rank, 2, &options, out_comm);
-    // One that fails before it has called a function ends the others by the program's own means.
+    // A rank that fails before its first transport call cannot notify the other rank, so the test closes the transport.
     if (status != LPT_OK) boxes.is_down = true;
     return status;
   };

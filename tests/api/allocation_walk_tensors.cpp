@@ -24,7 +24,7 @@ lpt_status walk_contexts(World &w) {
   LPT_TEST_TRY(lpt_device_describe(nullptr, LPT_DEVICE_CPU, 0, &device));
   LPT_TEST_TRY(lpt_context_set_isa(context, LPT_ISA_AUTO));
   LPT_TEST_TRY(lpt_context_set_profile(context, 1));
-  // Enough elements to start the threads.
+  // The tensors have enough elements for the context to start its threads.
   const int64_t extents[] = {256, 256};
   OwnTensor wide, codes;
   LPT_TEST_TRY(lpt_tensor_create(context, LPT_FORMAT_F32, 2, extents, wide.out()));
@@ -84,7 +84,7 @@ lpt_status walk_dlpack(World &w) {
   lpt_status status = lpt_tensor_from_dlpack(w.c, managed, 1, nullptr, given.out());
   if (status == LPT_OK) status = lpt_tensor_take_dlpack(w.c, managed, 1, nullptr, taken.out());
   if (taken == nullptr) {
-    // What was not taken is still the caller's: it is taken to be ended.
+    // After a failed take the caller still owns the DLPack tensor. A second take releases it.
     const Paused paused;
     EXPECT_TRUE(ok(w.c, lpt_tensor_take_dlpack(w.c, managed, 1, nullptr, taken.out())));
   }

@@ -1,5 +1,6 @@
-// Every allocation of every part of the interface fails once, alone and with all after it: the call returns
-// LPT_OUT_OF_MEMORY, nothing leaks, and the context serves the next call. What a call must leave as it was is compared.
+// Fails every allocation of every part of the interface once, alone and together with all later allocations.
+// The call returns LPT_OUT_OF_MEMORY, leaks nothing, and the context runs the next call. State that must be unchanged is
+// compared.
 #include "tests/api/allocation_walk.hpp"
 
 namespace lpt::test {
@@ -7,7 +8,7 @@ namespace {
 
 class AllocationWalk : public testing::TestWithParam<Walk> {};
 
-// One run with allocation `number` failing; returns whether there was one.
+// Runs the walk with allocation `number` failing. Returns whether an allocation failed.
 bool fails_well(const Walk &walk, int64_t number, bool is_lasting) {
   bool has_failed = false;
   Counter counter;
@@ -28,7 +29,7 @@ bool fails_well(const Walk &walk, int64_t number, bool is_lasting) {
 TEST_P(AllocationWalk, SurvivesTheFailureOfEveryAllocation) {
   const Walk &walk = GetParam();
   constexpr int64_t kNone = int64_t{1} << 40;
-  for (int i = 0; i < 2; ++i) ASSERT_FALSE(fails_well(walk, kNone, false));  // what lives for good is made
+  for (int i = 0; i < 2; ++i) ASSERT_FALSE(fails_well(walk, kNone, false));  // creates allocations of process lifetime
   for (const bool is_lasting : {false, true}) {
     bool has_failed = walk.has_lasting || !is_lasting;
     for (int64_t number = 0; has_failed; ++number) {

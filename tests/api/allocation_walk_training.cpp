@@ -35,7 +35,7 @@ lpt_status walk_scalers(World &w) {
   return all_or_nothing(bits, [&] { return lpt_scaler_state_load(w.c, scalers[0], saved.data(), saved.size()); });
 }
 
-// A layer under a recipe, forward, backward, update, saved and loaded.
+// Runs forward, backward, update, save and load of a layer with a recipe.
 lpt_status walk_linear(World &w, const char *name) {
   static std::vector<uint8_t> saved_state;
   OwnRecipe recipe;
@@ -91,7 +91,7 @@ lpt_status walk_recipes(World &w) {
   return lpt_recipe_set_high_precision(w.c, recipe, 0, LPT_FORMAT_BF16);
 }
 
-// Two parameters of a kind, stepped, saved and loaded. The step starts threads, of which there are none before.
+// Steps, saves and loads two parameters of different sizes. The context has no threads before the step; the step starts them.
 lpt_status walk_optimizer(World &w, lpt_format first, lpt_format second, bool is_in_files) {
   static std::vector<uint8_t> states[2];
   const bool has_compensation = first == LPT_FORMAT_BF16;

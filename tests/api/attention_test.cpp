@@ -1,4 +1,4 @@
-// Attention against its definition in double, gradients against finite differences, and formats and views against plain calls.
+// Compares attention with its definition in double, gradients with finite differences, and formats and views with plain calls.
 #include <cmath>
 #include <functional>
 
@@ -22,7 +22,7 @@ struct Sizes {
   std::vector<int64_t> output() const { return {batch, heads, queries, value_width}; }
 };
 
-// More than a block of queries, grouped heads, fewer keys than queries, and the other way.
+// Includes more queries than one block, grouped heads, fewer keys than queries, and more keys than queries.
 constexpr Sizes kSizes[] = {{1, 1, 1, 1, 1, 4, 4},     {2, 4, 2, 5, 5, 8, 8},    {1, 6, 2, 150, 150, 16, 8},
                             {1, 2, 2, 300, 40, 8, 16}, {2, 2, 1, 3, 70, 16, 16}, {1, 3, 1, 130, 131, 5, 7}};
 
@@ -32,15 +32,15 @@ int64_t product(const std::vector<int64_t> &extents) {
   return count;
 }
 
-// What options set, as numbers.
+// The options as values of the reference.
 struct Rules {
   bool is_causal;
   double scale;
   int64_t window = 0;
-  Numbers mask = {};  // of heads × queries × keys, for every batch; empty: none
+  Numbers mask = {};  // heads × queries × keys, shared by all batches; empty: no mask
 };
 
-// The definition: all in double, head by head. log_sums gets one number for each row of the output.
+// Computes attention by its definition in double, head by head. `log_sums` receives one value for each row of the output.
 Numbers attend(const Sizes &s, const Numbers &query, const Numbers &key, const Numbers &value, const Rules &rules,
                Numbers *log_sums = nullptr) {
   Numbers output;
@@ -81,7 +81,7 @@ Numbers attend(const Sizes &s, const Numbers &query, const Numbers &key, const N
   return output;
 }
 
-// A tensor of any axes with these numbers, rounded to its format.
+// Creates a tensor with any axes from these values, rounded to its format.
 Tensor make(lpt_context *context, lpt_format format, const std::vector<int64_t> &extents, const Numbers &numbers) {
   Tensor tensor = make_tensor(context, format, extents);
   const Tensor source = wrap(context, numbers, product(extents) / extents.back(), extents.back());
@@ -115,7 +115,8 @@ void expect_near(const Numbers &expected, const Numbers &found, double bound) {
     ASSERT_NEAR(expected[i], found[i], bound * (1 + std::fabs(expected[i]))) << i;
 }
 
-// Probabilities in bf16 have 2^-9, results of f16 and bf16 half a unit in the last place; f32 sums stay below.
+// Relative tolerance. Probabilities in bf16 have an error of 2^-9, results in f16 and bf16 of half a unit in the last place.
+// The error of f32 sums is below these.
 double bound_of(lpt_format format) {
   return format == LPT_FORMAT_F64 ? 1e-13 : format == LPT_FORMAT_F32 ? 2e-5 : format == LPT_FORMAT_F16 ? 2e-3 : 2e-2;
 }
@@ -152,7 +153,7 @@ Gradients gradients_of(lpt_context *c, lpt_format format, const Sizes &s, const 
   return found;
 }
 
-// Central differences of sum(output · given) in double.
+// Computes central differences of sum(output · given) in double.
 TEST(Attention, GradientsAreFiniteDifferences) {
   const Context context = make_context(2);
   lpt_context *const c = context.get();
@@ -195,7 +196,7 @@ TEST(Attention, GradientsAreFiniteDifferences) {
   }
 }
 
-// Low precision against f64: the same numbers, once rounded.
+// Low precision is compared with f64 on the same inputs, which are rounded to the low precision once.
 TEST(Attention, GradientsOfLowPrecisionAreNearThoseOfF64) {
   const Context context = make_context(2);
   lpt_context *const c = context.get();
@@ -219,7 +220,7 @@ TEST(Attention, GradientsOfLowPrecisionAreNearThoseOfF64) {
   }
 }
 
-// A window, a mask that every batch shares, and the log of the sums: by the kernel of the CPU, or by GEMMs.
+// A window, a mask shared by all batches and the log of the sums, computed by the CPU kernel or by GEMMs.
 TEST(Attention, TakesWindowsAndMasks) {
   const Context context = make_context(2);
   lpt_context *const c = context.get();
@@ -253,7 +254,7 @@ TEST(Attention, TakesWindowsAndMasks) {
                                std::fabs(expected_sum - found_sums[i]) < (1 + std::fabs(expected_sum)) * 1e-5;
           ASSERT_TRUE(is_near) << expected_sum << ", found " << found_sums[i];
         }
-        // With and without what the forward pass computed.
+        // Gradients with and without the stored results of the forward pass.
         options.output = output.get();
         const Gradients kept = gradients_of(c, format, s, query, key, value, gradient, options);
         options.output = nullptr;
@@ -274,7 +275,7 @@ TEST(Attention, TakesWindowsAndMasks) {
   }
 }
 
-// A tensor of batch × positions × heads × width, seen as batch × heads × positions × width.
+// Returns a batch × heads × positions × width view of a batch × positions × heads × width tensor.
 Tensor seen_by_heads(lpt_context *c, const Tensor &tensor) {
   const lpt_tensor_description facts = describe(c, tensor.get());
   return with_axes(c, tensor, {facts.extents[0], facts.extents[2], facts.extents[1], facts.extents[3]},
@@ -327,7 +328,7 @@ TEST(Attention, TakesQuantizedKeysAndValues) {
   }
 }
 
-// One thread computes three of four key heads at once, two threads all of them.
+// One thread computes three of the four key heads at the same time; two threads compute all four.
 TEST(Attention, BitsDoNotDependOnThreads) {
   const Sizes s{2, 4, 2, 300, 300, 32, 32};
   for (const lpt_format format : {LPT_FORMAT_BF16, LPT_FORMAT_F32}) {

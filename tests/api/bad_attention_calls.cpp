@@ -12,13 +12,13 @@ lpt_status attend(World &w, const std::vector<int64_t> &query, const std::vector
   return lpt_attention_forward(w.c, make(query).get(), make(key).get(), make(value).get(), nullptr, make(output).get());
 }
 
-// Two heads of four queries and keys, with options.
+// Runs attention with two heads, four queries, four keys, and options set by `change`.
 template <typename Change>
 lpt_status attend_with(World &w, Change change, bool is_backward = false) {
   Tensor t[7];
   for (Tensor &tensor : t) tensor = make_tensor(w.owner.get(), LPT_FORMAT_F32, std::vector<int64_t>{2, 4, 8});
   lpt_attention_options options = LPT_ATTENTION_OPTIONS_INIT;
-  Tensor other;  // that an option names
+  Tensor other;  // keeps a tensor of the options alive
   change(options, other, w.owner.get());
   if (!is_backward) {
     return lpt_attention_forward(w.c, t[0].get(), t[1].get(), t[2].get(), &options, t[3].get());

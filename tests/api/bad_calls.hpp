@@ -1,4 +1,4 @@
-// What the tables of bad calls share: a world of handles in which each call goes wrong, and short ways to spell the calls.
+// Common parts of the tables of invalid calls: the objects that the calls use, and short helpers that make the calls.
 #pragma once
 
 #include <functional>
@@ -22,9 +22,9 @@ inline Handle *canary_handle() {
   return reinterpret_cast<Handle *>(uintptr_t{0xC7C7C7C0});
 }
 
-// Everything that a bad call may be given, and all that it may not touch.
+// All objects that an invalid call may be passed, and all outputs that it must not write.
 struct World {
-  // All library calls that make and read the world; the bad call has a context of its own.
+  // `owner` runs all valid calls that create and read these objects. The invalid call uses `context`.
   Context owner = make_context(1);
   Context context = make_context(2);
   lpt_context *c = context.get();
@@ -40,7 +40,7 @@ struct World {
     }
     return vector;
   }
-  // An output: filled with the canary and watched.
+  // Creates an output tensor: filled with the canary, and compared after each call.
   Tensor output(lpt_format format, const std::vector<int64_t> &extents) {
     Tensor tensor = make_tensor(owner.get(), format, extents);
     fill_with_canary(owner.get(), tensor.get());
@@ -50,7 +50,7 @@ struct World {
 
   std::vector<const lpt_tensor *> watched;
 
-  // Casts.
+  // Operands of casts.
   Tensor source = f32(4, 32, 51);
   Tensor other_source = f32(4, 33, 52);
   Tensor other_rows = f32(6, 32, 50);
@@ -71,7 +71,7 @@ struct World {
   Tensor packed = make_tensor(owner.get(), LPT_FORMAT_E2M1FN, 4, 32);
   Tensor cube = make_tensor(owner.get(), LPT_FORMAT_MXFP8_E4M3, {2, 4, 32});
 
-  // GEMMs.
+  // Operands of GEMMs.
   Tensor a = f32(4, 8, 54);
   Tensor b = f32(8, 6, 55);
   Tensor gemm = output(LPT_FORMAT_F32, {4, 6});
@@ -84,7 +84,7 @@ struct World {
   Scaler scaler;
   std::vector<uint8_t> scaler_state;
 
-  // Linear layers: 8 columns in, 6 out.
+  // Linear layers with 8 input columns and 6 output columns.
   Recipe recipe, block_recipe;
   Linear linear, raw_linear, block_linear;
   Tensor weight = f32(6, 8, 58);
@@ -97,7 +97,7 @@ struct World {
   Tensor saved, saved_of_5_rows, unsaved;
   std::vector<uint8_t> linear_state;
 
-  // Layers.
+  // Operands of layers without state.
   Tensor gate = f32(4, 8, 60);
   Tensor up = f32(4, 8, 61);
   Tensor activation = output(LPT_FORMAT_F32, {4, 8});
@@ -109,7 +109,7 @@ struct World {
   Tensor line = f32(8, 63);
   Tensor line_output = output(LPT_FORMAT_F32, {8});
 
-  // Optimizer: two parameters of 32 elements, one step done.
+  // An optimizer with two parameters of 32 elements, after one step.
   Optimizer optimizer;
   Tensor parameter = f32(4, 8, 64);
   Tensor other_parameter = f32(4, 8, 65);
@@ -130,9 +130,9 @@ struct World {
   size_t out_size = 0xC7C7C7C7;
   int64_t out_number = 0xC7C7C7C7;
   std::vector<uint8_t> buffer = std::vector<uint8_t>(4096, kCanary);
-  char error_text[256] = "";  // of calls without a context
+  char error_text[256] = "";  // for calls without a context
 
-  // Ranks: a comm of one; no one comes to the pair. A pass of buckets is under way, and its first gradient ready.
+  // `comm` has one rank. No second rank joins `pair`. `buckets` is in a pass, and its first gradient is ready.
   Group group, pair;
   Comm comm;
   Tensor bucket_gradient = f32(4, 8, 68);
@@ -141,7 +141,7 @@ struct World {
     void operator()(lpt_gradient_buckets *handle) const { lpt_gradient_buckets_destroy(handle); }
   };
   std::unique_ptr<lpt_gradient_buckets, DestroyBuckets> idle_buckets, buckets;
-  Optimizer shared_optimizer;  // two parameters of 32 elements, added in shards
+  Optimizer shared_optimizer;  // two parameters of 32 elements, added as shards
 
   World() {
     lpt_context *own = owner.get();
@@ -229,7 +229,7 @@ struct World {
     return result;
   }
 
-  // All that a call may write.
+  // Returns the bytes of everything that a call can write.
   std::vector<uint8_t> snapshot() {
     std::vector<uint8_t> result = buffer;
     const auto add = [&](const std::vector<uint8_t> &more) { result.insert(result.end(), more.begin(), more.end()); };
@@ -259,11 +259,11 @@ struct World {
 struct BadCall {
   const char *name;
   lpt_status status;
-  std::vector<const char *> words;  // all of them in the error text
+  std::vector<const char *> words;  // the error text contains all of them
   std::function<lpt_status(World &)> call;
 };
 
-// ---- short ways to spell the calls
+// Short helpers that make the calls.
 
 template <typename Handle>
 inline Handle *cast(void *handle) {
@@ -305,7 +305,7 @@ inline lpt_status combine(World &w, lpt_format format, int64_t rows, int64_t col
                             &w.out_tensor);
 }
 
-// Casts `source` to `target` with options that `change` has spoilt.
+// Casts `source` to `target` with options that `change` makes invalid.
 template <typename Change>
 inline lpt_status quantize(World &w, const Tensor &target, Change change) {
   lpt_quantize_options options = LPT_QUANTIZE_OPTIONS_INIT;
@@ -434,13 +434,13 @@ inline std::vector<uint8_t> flipped(std::vector<uint8_t> state, size_t byte) {
   return state;
 }
 
-// Options of a caller that is newer, and sets what it alone knows.
+// Options of a newer caller that sets a field unknown to this version.
 struct NewerGemmOptions {
   lpt_gemm_options known;
   uint64_t unknown;
 };
 
-// The tables, one per header.
+// The tables, one for each header.
 extern const std::vector<BadCall> kContextCalls;
 extern const std::vector<BadCall> kFormatCalls;
 extern const std::vector<BadCall> kTensorCalls;

@@ -23,12 +23,12 @@ lpt_status convert(World &w, const char *from, const char *to) {
   return status;
 }
 
-// A 2:4 matrix of zeros.
+// Creates a 2:4 matrix of zeros.
 Tensor sparse_tensor(World &w, const char *name, int64_t rows, int64_t columns) {
   return make_tensor(w.owner.get(), format_named(name), rows, columns);
 }
 
-// One of parts; it keeps their memory alive.
+// Combines a 2:4 matrix from parts. The matrix keeps their memory alive.
 Tensor sparse_of(World &w, const char *name, int64_t rows, int64_t columns, const Tensor &payload,
                  const lpt_tensor *scale, const Tensor &indices) {
   const lpt_tensor *const parts[] = {payload.get(), nullptr, scale, nullptr, indices.get()};

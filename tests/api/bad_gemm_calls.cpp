@@ -7,7 +7,7 @@ Tensor output_of(World &w, int64_t rows, int64_t columns) {
   return make_tensor(w.owner.get(), LPT_FORMAT_F32, rows, columns);
 }
 
-// Two GEMMs of 4 × 8 and 8 × 6.
+// Runs a batch of two GEMMs, 4 × 8 by 8 × 6.
 template <typename Change>
 lpt_status multiply_batch(World &w, Change change) {
   lpt_gemm_options options = LPT_GEMM_OPTIONS_INIT;
@@ -18,7 +18,7 @@ lpt_status multiply_batch(World &w, Change change) {
   return lpt_gemm(w.c, a.get(), b.get(), &options, c.get());
 }
 
-// Two groups of the rows of a, 4 × 8, by 8 × 6.
+// Runs two groups of the rows of a (4 × 8) by matrices of 8 × 6.
 template <typename Change>
 lpt_status multiply_groups(World &w, const std::vector<int64_t> &ends, const Tensor &c, Change change) {
   lpt_gemm_options options = LPT_GEMM_OPTIONS_INIT;
@@ -27,7 +27,7 @@ lpt_status multiply_groups(World &w, const std::vector<int64_t> &ends, const Ten
   return lpt_gemm_grouped(w.c, w.a.get(), experts.get(), indices_of(w.owner.get(), ends).get(), &options, c.get());
 }
 
-// The same along the rows of a and b, to some matrices.
+// Runs two groups along the rows of a and b; c has `matrices` matrices.
 template <typename Change>
 lpt_status multiply_along(World &w, const Tensor &b, int64_t matrices, Change change) {
   const std::vector<int64_t> ends = {3, 4};
@@ -38,7 +38,7 @@ lpt_status multiply_along(World &w, const Tensor &b, int64_t matrices, Change ch
   return lpt_gemm_grouped(w.c, w.a.get(), b.get(), indices_of(w.owner.get(), ends).get(), &options, c.get());
 }
 
-// Two GEMMs of 8 × 8 and 8 × 8: c begins where the second matrix of a or b does.
+// Runs two GEMMs of 8 × 8 by 8 × 8 where c begins at the second matrix of a or b.
 lpt_status multiply_over(World &w, bool is_over_a, lpt_activation activation) {
   const Tensor whole = make_tensor(w.owner.get(), LPT_FORMAT_F32, {3, 8, 8});
   const Tensor other = make_tensor(w.owner.get(), LPT_FORMAT_F32, {2, 8, 8});

@@ -10,7 +10,7 @@ lpt_status set_gemm(World &w, lpt_linear_gemm gemm, const Change &change) {
   return lpt_recipe_set_gemm(w.c, w.recipe.get(), gemm, &options);
 }
 
-// A layer of the world's shape under a recipe by name, prepared, and one call of it.
+// Prepares a linear layer of 8 × 6 with the recipe `name` and runs one call of it.
 template <typename Run>
 lpt_status with_recipe(World &w, const char *name, lpt_linear_source source, const Run &run) {
   lpt_context *own = w.owner.get();

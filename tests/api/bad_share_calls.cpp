@@ -1,4 +1,4 @@
-// Gradients in buckets, optimizers in shards, and their saved shards.
+// Invalid calls of gradient buckets, of optimizers with shards, and of their saved shards.
 #include "tests/api/bad_calls.hpp"
 
 namespace lpt::test {

@@ -3,7 +3,7 @@
 namespace lpt::test {
 namespace {
 
-// A selection of the world's source, 4×32, into its bytes.
+// Selects a mask of the 4 × 32 source and writes it to `bytes`.
 template <typename Change>
 lpt_status select(World &w, const Change &change) {
   lpt_sparse_options options = LPT_SPARSE_OPTIONS_INIT;

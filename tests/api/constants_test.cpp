@@ -1,4 +1,4 @@
-// The value of every public constant. A line of the table may be added, never changed.
+// The value of every public constant. Add rows to the table; never change one.
 #include "tests/api/support.hpp"
 
 namespace lpt::test {

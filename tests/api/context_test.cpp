@@ -1,4 +1,4 @@
-// The context: its error text, log, threads, and how it lives and ends.
+// Contexts: error text, log, threads, creation and destruction.
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -17,7 +17,7 @@
 namespace lpt::test {
 namespace {
 
-// ---- error text and explanation
+// Error text and explanation.
 
 TEST(ContextError, IsEmptyInANewContext) {
   const Context context = make_context();
@@ -63,7 +63,7 @@ TEST(ContextExplanation, NamesTheKernelAndWhyOthersWerePassedOver) {
 
 TEST(ContextExplanation, OfNullIsEmpty) { EXPECT_STREQ("", lpt_context_explanation(nullptr)); }
 
-// ---- creation
+// Creation.
 
 TEST(ContextCreate, WritesTheReasonOfAFailureToTheCallersText) {
   char reason[200] = "";
@@ -111,7 +111,7 @@ TEST(ContextCreate, TakesNullForTheDefaults) {
   EXPECT_NE(nullptr, context);
 }
 
-// ---- choice of kernels
+// Kernel selection.
 
 TEST(ContextIsa, OfTheReferenceRunsReferenceRows) {
   const Context context = make_context();
@@ -139,7 +139,7 @@ TEST(ContextIsa, IsRejectedWhereTheCpuLacksIt) {
   }
 }
 
-// ---- log
+// Log.
 
 struct Log {
   std::vector<std::string> lines;
@@ -180,7 +180,7 @@ TEST(ContextLog, IsSilentWithoutAFunction) {
   run_some_gemm(context.get());
 }
 
-// ---- threads
+// Threads.
 
 TEST(ContextThreads, LeaveTheBitsAlone) {
   const Context context = make_context(1);
@@ -199,7 +199,7 @@ struct Host {
   bool is_complete = true;
 };
 
-// A host's own threads: the indices of a loop, last ones first.
+// Runs the indices of a loop on threads of the host, the last indices first.
 void run_on_host(void *user, int64_t count, lpt_task_function task, void *argument) {
   Host &host = *static_cast<Host *>(user);
   ++host.loops;
@@ -233,7 +233,7 @@ TEST(ContextParallelFor, OfTheHostIsUsedAndGivesTheSameBits) {
   EXPECT_TRUE(host.is_complete);
 }
 
-// A context that shares the threads of another.
+// Creates a context that shares the threads of `other`.
 Context make_sharing(const lpt_context *other) {
   lpt_context_options options = LPT_CONTEXT_OPTIONS_INIT;
   options.threads_of = other;
@@ -293,9 +293,9 @@ TEST(ContextThreadsOf, RejectsAThreadCountAndAStrayPointer) {
   EXPECT_EQ(nullptr, context);
 }
 
-// ---- a context in use
+// Calls of a context that is in use.
 
-// Runs `probe` once, in the middle of a call of `context`.
+// Runs `probe` once, during a call of `context`.
 void run_inside_a_call(lpt_context *context, std::function<void()> probe) {
   const lpt_log_function log = [](void *user, lpt_log_level, const char *) {
     auto &function = *static_cast<std::function<void()> *>(user);
@@ -386,7 +386,7 @@ TEST(ContextFork, ChildRunsAnOperationAfterTheParentUsedThreads) {
   const pid_t child = fork();
   ASSERT_NE(-1, child);
   if (child == 0) {
-    alarm(60);  // a child that waits for the parent's threads would wait for ever
+    alarm(60);  // a child that waits for the threads of its parent never returns
     const bool is_same = run_some_gemm(context.get()) == expected;
     lpt_context *own = const_cast<lpt_context *>(context.get());
     lpt_context_destroy(own);
@@ -398,7 +398,7 @@ TEST(ContextFork, ChildRunsAnOperationAfterTheParentUsedThreads) {
   EXPECT_EQ(expected, run_some_gemm(context.get()));
 }
 
-// ---- life
+// Destruction.
 
 TEST(Destroy, TakesNull) {
   lpt_context_destroy(nullptr);

@@ -1,4 +1,4 @@
-// Conversion between relatives of FP8: all codes against their definitions in double; scales, rejections, statistics.
+// Conversion between related FP8 formats: all codes against their definitions in double; scales, rejections, statistics.
 #include <cmath>
 
 #include "tests/api/support.hpp"
@@ -8,13 +8,13 @@ namespace {
 
 using Bytes = std::vector<uint8_t>;
 
-// What the published tables say of an element; nothing here comes from the library.
+// Properties of an element format from the published tables. None of them is read from the library.
 struct Definition {
   const char *name;
   int mantissa_bits, bias;
   double largest;
   bool has_infinity, is_fnuz;
-  int power;  // of two, that its codes mean less than those of the first of its family
+  int power;  // a code is 2^-power times the value of the code in the first format of the family
 };
 constexpr Definition kE4m3fn = {"e4m3fn", 3, 7, 448, false, false, 0};
 constexpr Definition kE4m3 = {"e4m3", 3, 7, 240, true, false, 0};
@@ -69,7 +69,7 @@ Tensor with_all_codes(lpt_context *context, lpt_format format) {
   return tensor;
 }
 
-// ---- codes
+// Codes.
 
 TEST(ConvertCodes, MeanTheSameOrTheNearestInEveryPair) {
   const Context context = make_context();
@@ -148,9 +148,9 @@ TEST(ConvertCodes, GoToElementsOfTheCallersOwn) {
   for (int code = 0; code < 256; ++code) EXPECT_EQ(code, codes_of(context.get(), output.get())[code]);
 }
 
-// ---- scales and shapes
+// Scales and shapes.
 
-// Random codes that both elements of a pair have, and random positive scales.
+// Fills the tensor with random codes that both elements of a pair have, and with random positive scales.
 void fill_common(lpt_context *context, lpt_tensor *tensor, uint64_t place) {
   Random random(place);
   const Shape shape = shape_of(context, tensor);
@@ -261,7 +261,7 @@ TEST(ConvertScale, IsRejectedWhereItLeavesTheNormalRange) {
   }
 }
 
-// ---- statistics
+// Statistics.
 
 struct Counted {
   lpt_status status = LPT_INTERNAL;
@@ -309,7 +309,7 @@ TEST(ConvertStatistics, CountWhatBecomesOfTheElements) {
     EXPECT_EQ(2 * clipped, values.clipped_count) << from.name << " to " << to.name;
     EXPECT_EQ(0, values.underflow_count);
     EXPECT_EQ(static_cast<double>(static_cast<float>(amax) * 0.7f), values.amax);
-    // GEMMs in f32: three roundings each.
+    // The products are computed in f32: three roundings each.
     EXPECT_NEAR(2 * squares, values.squared_sum, 3 * 0x1p-24 * 2 * squares);
     EXPECT_NEAR(2 * errors, values.squared_error, 8 * 0x1p-24 * 2 * errors + 4 * 0x1p-24 * 2 * squares);
   }
@@ -321,7 +321,7 @@ TEST(ConvertStatistics, SeeEveryBlock) {
     const Tensor source = make_tensor(context.get(), scaled(kE4m3fn, scales), 301, 140);
     fill_common(context.get(), source.get(), 405);
     int64_t clipped = 0;
-    for (int64_t i = 0; i < 301 * 140; i += 7) {  // 448 becomes 240
+    for (int64_t i = 0; i < 301 * 140; i += 7) {  // 448 saturates to 240
       codes_of(context.get(), source.get())[i] = 0x7E;
       ++clipped;
     }
@@ -339,7 +339,7 @@ TEST(ConvertStatistics, SeeEveryBlock) {
     EXPECT_EQ(301 * 140, counted.values.element_count) << scales;
     EXPECT_EQ(clipped, counted.values.clipped_count) << scales;
     EXPECT_EQ(amax, counted.values.amax) << scales;
-    // A difference and a square in f32: two roundings for each of the terms, which are positive.
+    // The difference and the square round in f32: two roundings for each term. All terms are positive.
     EXPECT_NEAR(squares, counted.values.squared_sum, 3 * 0x1p-24 * squares) << scales;
     EXPECT_NEAR(errors, counted.values.squared_error, 3 * 0x1p-24 * errors) << scales;
   }
@@ -373,7 +373,7 @@ TEST(ConvertStatistics, CountNothingOfARejectedCall) {
   EXPECT_EQ(0, counted.values.element_count);
 }
 
-// ---- checks without work, nothing to do
+// Check-only calls and empty tensors.
 
 TEST(ConvertCheckOnly, TakesTensorsWithoutDataAndRunsNothing) {
   const Context context = make_context();

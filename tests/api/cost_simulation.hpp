@@ -1,5 +1,5 @@
-// Collectives as messages on links, played through one by one: what lpt_cost_estimate() says in formulas. It also
-// follows whose numbers are in whose memory, so that an algorithm that sends too little is found.
+// Simulates collectives message by message on links, as a reference for the formulas of lpt_cost_estimate(). It also tracks
+// which ranks contribute to each chunk, and so finds an algorithm that sends too little.
 #pragma once
 
 #include <algorithm>
@@ -9,14 +9,14 @@
 
 namespace lpt::test {
 
-// What chunk `chunk` of a rank holds is sent to another one, which adds it or keeps it in the place of its own.
+// Sends `chunks` from one rank to another, which adds them to its chunks or replaces its chunks.
 struct Message {
   int from, to;
   std::vector<int> chunks;
 };
 
 struct Step {
-  bool is_added;  // else kept
+  bool is_added;  // else replaced
   std::vector<Message> messages;
 };
 
@@ -26,7 +26,7 @@ struct Played {
   std::vector<double> sent;  // by each rank
 };
 
-// A tensor is as many chunks as there are ranks. A chunk's content is the set of the ranks whose numbers are in it.
+// A tensor has one chunk per rank. The content of a chunk is the set of ranks that contribute to it.
 class Play {
  public:
   Play(int ranks, double bytes, const lpt_cost_link &link)
@@ -38,7 +38,7 @@ class Play {
   unsigned all() const { return (1u << ranks_) - 1; }
   const Played &played() const { return played_; }
 
-  // A step begins when the one before has ended on all ranks. Of a rank's messages those that stand first leave first.
+  // Runs a step. It begins after the previous step has ended on all ranks. A rank sends its messages in their listed order.
   void run(const Step &step) {
     move(step);
     std::vector<double> out_free(static_cast<size_t>(ranks_), played_.seconds), in_free = out_free, done = out_free;
@@ -67,14 +67,15 @@ class Play {
  private:
   double bytes_of(const Message &message) const { return static_cast<double>(message.chunks.size()) * chunk_bytes_; }
 
-  // It holds both links, the other rank's a latency later.
+  // Returns the time at which the message can begin. It occupies the link of the receiver one latency later than that of the
+  // sender.
   double begin_of(const Message &message, const std::vector<double> &out_free,
                   const std::vector<double> &in_free) const {
     return std::max(out_free[static_cast<size_t>(message.from)],
                     in_free[static_cast<size_t>(message.to)] - link_.latency_seconds);
   }
 
-  // The one that can leave first, among the first ones of all senders.
+  // Returns the message that can begin first among the first waiting message of every sender.
   size_t next_of(const std::vector<Message> &waiting, const std::vector<double> &out_free,
                  const std::vector<double> &in_free) const {
     size_t best = 0;
@@ -120,7 +121,7 @@ inline std::vector<int> all_but(int ranks, int chunk) {
   return chunks;
 }
 
-// Every rank sends to all others, each beginning with its neighbour so that no two send to one; `chunks(from, to)` of it.
+// Every rank sends `chunks(from, to)` to all others. Each begins with its next rank, so that no two send to the same rank.
 template <typename Chunks>
 std::vector<Message> to_all(int ranks, const Chunks &chunks) {
   std::vector<Message> messages;
@@ -130,7 +131,8 @@ std::vector<Message> to_all(int ranks, const Chunks &chunks) {
   return messages;
 }
 
-// Rank q sends in step k the chunk that it received in the step before: q - k, shifted so that chunk q ends at rank q, or begins.
+// In step k rank q sends chunk q - k, received in step k - 1. A reduce-scatter shifts this by one, so that chunk q ends at
+// rank q; in an all-gather chunk q begins at rank q.
 inline std::vector<Step> ring(int ranks, bool is_added) {
   std::vector<Step> steps;
   for (int k = 0; k + 1 < ranks; ++k) {

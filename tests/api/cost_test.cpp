@@ -1,5 +1,5 @@
-// What collectives cost: formulas against messages that are played through, against the counters of real ranks, and against
-// numbers of papers.
+// Cost estimates of collectives: formulas against simulated messages, against the counters of ranks, and against published
+// values.
 #include <cmath>
 
 #include "tests/api/cost_simulation.hpp"
@@ -32,9 +32,9 @@ constexpr lpt_cost_algorithm kAlgorithms[] = {LPT_COST_ALGORITHM_RING, LPT_COST_
                                               LPT_COST_ALGORITHM_TWO_SHOT, LPT_COST_ALGORITHM_ONE_SHOT,
                                               LPT_COST_ALGORITHM_STAR};
 
-// ---- against messages that are played through
+// Comparison with simulated messages.
 
-// Whose numbers each rank has at first, and must have in the end.
+// Sets the chunks that each rank has before the collective.
 void fill(Play &play, lpt_cost_collective collective, int ranks) {
   for (int q = 0; q < ranks; ++q) {
     for (int c = 0; c < ranks; ++c) {
@@ -101,7 +101,7 @@ TEST(CollectiveCost, IsThatOfItsMessages) {
   EXPECT_EQ(14 * 8 * 4, played_count);
 }
 
-// What is not played is rejected, and what is rejected is not played.
+// lpt_cost_estimate() rejects exactly the algorithms that the simulation lacks.
 TEST(CollectiveCost, KnowsTheWaysThatThereAre) {
   const Context context = make_context();
   for (lpt_cost_collective collective = 0; collective <= LPT_COST_COLLECTIVE_ALL_TO_ALL; ++collective) {
@@ -115,9 +115,9 @@ TEST(CollectiveCost, KnowsTheWaysThatThereAre) {
   }
 }
 
-// ---- numbers of papers
+// Published values.
 
-// 7B activations of a CAAT-Net: 32768 tokens by 4096 in bf16 over 8 ranks, all shared, half, a quarter.
+// CAAT-Net, 7B: activations of 32768 tokens × 4096 columns in bf16 on 8 ranks. All, half or a quarter of the columns is shared.
 TEST(CollectiveCost, OfPartlySharedActivationsIsThePublishedOne) {
   const Context context = make_context();
   const double expected[] = {469762048.0, 234881024.0, 117440512.0};
@@ -131,7 +131,7 @@ TEST(CollectiveCost, OfPartlySharedActivationsIsThePublishedOne) {
   }
 }
 
-// TPI-LLM: on links of some latency a star is faster than a ring, up to a size that both formulas give.
+// TPI-LLM: on links with latency a star is faster than a ring below a size that both formulas give.
 TEST(CollectiveCost, OfAStarIsLessThanThatOfARingBelowOneSize) {
   const Context context = make_context();
   constexpr double kLatency = 1e-3, kRate = 125e6;
@@ -156,7 +156,7 @@ TEST(CollectiveCost, OfAStarIsLessThanThatOfARingBelowOneSize) {
   }
 }
 
-// ---- the best
+// The best algorithm.
 
 TEST(CollectiveCost, OfTheBestIsTheLeast) {
   const Context context = make_context();
@@ -187,7 +187,7 @@ TEST(CollectiveCost, OfTheBestIsOneShotForLittleAndTwoShotForMuch) {
             all_reduce_cost(context.get(), LPT_COST_ALGORITHM_BEST, 8, 1 << 20, link).algorithm);
 }
 
-// Without a link there is no time, and the fewest bytes are best; of those the fewest steps.
+// Without a link no time is estimated. The algorithm with the fewest bytes is best, and of those the one with the fewest steps.
 TEST(CollectiveCost, WithoutALinkCountsBytes) {
   const Context context = make_context();
   const lpt_cost_info values =
@@ -215,7 +215,7 @@ TEST(CollectiveCost, OfOneRankIsNothing) {
   }
 }
 
-// ---- bytes
+// Bytes.
 
 TEST(CollectiveCost, CountsScales) {
   const Context context = make_context();
@@ -244,7 +244,7 @@ TEST(CollectiveCost, CountsScales) {
   }
 }
 
-// A tensor in the library has the same bytes.
+// The estimate counts the bytes of a tensor of the library.
 TEST(CollectiveCost, CountsTheBytesOfATensor) {
   const Context context = make_context();
   for (const char *name : {"f32", "bf16", "mxfp8_e4m3", "mxfp4", "nvfp4", "int8_1x32", "int4_1x128", "uint4_1x32",
@@ -287,7 +287,7 @@ TEST(CollectiveCost, CountsWhatRanksSend) {
   }
 }
 
-// ---- the link behind measurements
+// Link parameters fitted to measurements.
 
 constexpr double kSizes[] = {64, 1e3, 4e3, 16e3, 65e3, 262e3, 1e6, 4e6, 16e6, 67e6};
 
@@ -301,15 +301,16 @@ TEST(LinkFit, FindsTheLinkOfExactTimes) {
     for (const double bytes : kSizes) seconds.push_back(flag.latency_seconds + bytes / flag.bytes_per_second);
     lpt_cost_link found = LPT_COST_LINK_INIT;
     ASSERT_TRUE(ok(context.get(), lpt_cost_fit_link(context.get(), sizes().data(), seconds.data(), 10, &found)));
-    // Of sums of ten numbers whose parts differ by the factor alpha · B / bytes, which the last link brings to 1e-5.
+    // Tolerances of sums of ten terms. The terms of alpha and of B differ by the factor bytes / (alpha · B): 1e-5 for the last
+    // link.
     EXPECT_NEAR(flag.latency_seconds, found.latency_seconds, 1e-12 * seconds.front());
     EXPECT_NEAR(1.0, found.bytes_per_second / flag.bytes_per_second, 1e-9);
     EXPECT_EQ(0.0, found.reduce_bytes_per_second);
   }
 }
 
-// How far relative errors of sigma bring latency and bandwidth: the covariance of least squares, of whose deviations five are
-// allowed, and 3 sigma² for what is not linear.
+// Returns the errors of latency and bandwidth that relative errors of sigma cause: five standard deviations of the
+// least-squares covariance, and 3 sigma² for the nonlinear terms.
 std::pair<double, double> allowed_errors(const lpt_cost_link &flag, double sigma) {
   double pp = 0.0, pq = 0.0, qq = 0.0;
   for (const double bytes : kSizes) {
@@ -341,7 +342,7 @@ TEST(LinkFit, FindsTheLinkOfNoisyTimes) {
   }
 }
 
-// The least sum of squares, from outside: no neighbour has a smaller one.
+// The result is the minimum of the sum of squares: no neighbor has a smaller sum.
 TEST(LinkFit, IsTheLeastOfRelativeErrors) {
   const Context context = make_context();
   const std::vector<double> bytes = {1e3, 2e3, 5e4, 7e5, 7e5, 3e6}, seconds = {3e-5, 2e-5, 9e-5, 6e-4, 8e-4, 4e-3};
@@ -369,7 +370,7 @@ TEST(LinkFit, HasNoLatencyBelowZero) {
   EXPECT_NEAR((q[0] * q[0] + q[1] * q[1] + q[2] * q[2]) / (q[0] + q[1] + q[2]), found.bytes_per_second, 1e-3);
 }
 
-// ---- from where on casts pay
+// Crossover size from which casts save time.
 
 lpt_cost_cast_rates rates_of(double overhead, double encode, double decode) {
   lpt_cost_cast_rates rates = LPT_COST_CAST_RATES_INIT;
@@ -387,7 +388,7 @@ int64_t break_even(lpt_context *context, lpt_cost_algorithm algorithm, int32_t r
   return elements;
 }
 
-// Casts of one element on four ranks, by hand.
+// Casts per element on four ranks, counted by hand.
 struct Casts {
   lpt_cost_algorithm algorithm;
   double encoded, decoded;
@@ -404,7 +405,7 @@ double cast_seconds(const Casts &casts, double elements, const lpt_cost_cast_rat
              (casts.encoded / rates.encode_bytes_per_second + casts.decoded / rates.decode_bytes_per_second);
 }
 
-// What casts gain in seconds, each way by its best of these.
+// Returns the seconds that casts save. Both alternatives use their fastest algorithm of `known`.
 double gain(lpt_context *context, const std::vector<Casts> &known, int64_t elements, lpt_format payload,
             const lpt_cost_cast_rates &rates, const lpt_cost_link &link) {
   double plain = INFINITY, cast = INFINITY;
@@ -425,21 +426,21 @@ TEST(BreakEven, IsWhereTimesAreTheSame) {
     for (const lpt_format payload : {LPT_FORMAT_INT8_1X32, LPT_FORMAT_E4M3FN_TENSOR, LPT_FORMAT_MXFP4}) {
       const int64_t edge = break_even(context.get(), casts.algorithm, 4, payload, rates, link);
       ASSERT_GT(edge, 1);
-      const int64_t slack = edge / 1000000 + 1;  // of rounding
+      const int64_t slack = edge / 1000000 + 1;  // for rounding
       EXPECT_GT(gain(context.get(), {casts}, edge + slack, payload, rates, link), 0.0) << casts.algorithm;
       EXPECT_LT(gain(context.get(), {casts}, edge - slack, payload, rates, link), 0.0) << casts.algorithm;
     }
   }
 }
 
-// The best way of sending bends, so that casts may pay, then not, then pay again: the last edge counts.
+// The fastest algorithm depends on the size, so casts can save time in several ranges. The last crossover is returned.
 TEST(BreakEven, OfTheBestHoldsForAllThatIsLarger) {
   const Context context = make_context();
   const std::vector<Casts> all(std::begin(kCasts), std::end(kCasts));
   Random random(92);
   int transposed_copy = 0;
   for (int draw = 0; draw < 100; ++draw) {
-    const double latency = 1e-4 * std::pow(10.0, 3.0 * random.uniform());  // edges of ten thousand elements and more
+    const double latency = 1e-4 * std::pow(10.0, 3.0 * random.uniform());  // crossovers from ten thousand elements
     const lpt_cost_link link = link_of(latency, 1e9);
     const lpt_cost_cast_rates rates = rates_of(latency * random.uniform(), 100e9, 2e9 + 4e9 * random.uniform());
     const int64_t edge = break_even(context.get(), LPT_COST_ALGORITHM_BEST, 4, LPT_FORMAT_INT8_1X32, rates, link);
@@ -452,7 +453,7 @@ TEST(BreakEven, OfTheBestHoldsForAllThatIsLarger) {
       transposed_copy += elements < first && gained > 0.0;
     }
     if (edge < 2) continue;
-    // 1e-9 of the latency for rounding.
+    // 1e-9 of the latency allows for rounding.
     EXPECT_LT(gain(context.get(), all, edge - 1, LPT_FORMAT_INT8_1X32, rates, link), 1e-9 * latency) << draw;
   }
   EXPECT_GT(transposed_copy, 0) << "no draw has an edge before the last one";
@@ -467,7 +468,7 @@ TEST(BreakEven, IsTheFirstElementWhereCastsAreFree) {
 TEST(BreakEven, IsNoneWhereCastsNeverPay) {
   const Context context = make_context();
   const lpt_cost_link link = link_of(20e-6, 10e9);
-  // Slower than the link; for nothing; on one rank; without a link.
+  // -1: casts slower than the link, a payload that is not smaller, one rank, no link.
   EXPECT_EQ(-1,
             break_even(context.get(), LPT_COST_ALGORITHM_BEST, 4, LPT_FORMAT_INT8_1X32, rates_of(0, 5e9, 5e9), link));
   EXPECT_EQ(-1, break_even(context.get(), LPT_COST_ALGORITHM_BEST, 4, LPT_FORMAT_F32, rates_of(0, 0, 0), link));

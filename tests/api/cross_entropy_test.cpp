@@ -68,7 +68,7 @@ TEST_F(CrossEntropyTargets, OfOtherShapesOrFormatsAreRejected) {
          {"targets has stride 6", "dense"});
 }
 
-// The program of a call is checked before data exists.
+// A call can be checked before its tensors have data.
 TEST_F(CrossEntropyTargets, NeedNoDataForACheck) {
   lpt_cross_entropy_options options = LPT_CROSS_ENTROPY_OPTIONS_INIT;
   const Tensor none = wrap_axes(c, LPT_FORMAT_INT64, nullptr, {6}), loss = make_tensor(c, LPT_FORMAT_F32, {1});

@@ -1,5 +1,5 @@
-// Tensors of other libraries by DLPack: what comes in and goes out, who ends it, and structs of bad will. The structs are
-// written down here once more, from dlpack.h, so that the library's own cannot be judge of themselves.
+// DLPack tensors: import, export, ownership and malformed structs. The structs are declared from dlpack.h a second time,
+// so that the test does not depend on the declarations of the library.
 #include <atomic>
 #include <limits>
 #include <thread>
@@ -34,7 +34,7 @@ struct Versioned {
   Array array;
 };
 
-// A matrix of another library, and how often its deleter came.
+// A matrix of another library that counts the calls of its deleter.
 template <typename Managed>
 struct Foreign {
   alignas(64) float data[64] = {};
@@ -128,11 +128,11 @@ TYPED_TEST(Dlpack, GivesMemoryThatOutlivesTensorAndContext) {
 
 struct Code {
   int code, bits;
-  lpt_format format;  // NONE: there is none
+  lpt_format format;  // NONE: no such format
   const char *name;
 };
 
-// Every code of dlpack.h 1.1, with the bits that it may have, and codes behind the last.
+// Every type code of dlpack.h 1.1 with its possible bits, and codes after the last one.
 constexpr Code kCodes[] = {
     {0, 2, LPT_FORMAT_INT2, "int"},
     {0, 4, LPT_FORMAT_INT4, "int"},
@@ -188,7 +188,7 @@ TEST(DlpackTypes, AreFormatsOrAreRejectedByName) {
     void *given = nullptr;
     ASSERT_TRUE(ok(context.get(), lpt_tensor_to_dlpack(context.get(), tensor.get(), 1, &given)));
     auto *managed = static_cast<Versioned *>(given);
-    // A mask of bool is a matrix of uint8 from there on.
+    // A bool mask is imported as uint8, so it is exported as uint8.
     EXPECT_EQ(code.code == 6 ? 1 : code.code, managed->array.code);
     EXPECT_EQ(code.bits, managed->array.bits);
     EXPECT_EQ(1, managed->array.lanes);
@@ -268,7 +268,7 @@ TEST(DlpackFlags, AreReturnedAndReadOnlyMemoryMakesAReadOnlyTensor) {
   ASSERT_TRUE(ok(context.get(), lpt_tensor_to_dlpack(context.get(), tensor.get(), 1, &managed)));
   EXPECT_EQ(1u, static_cast<Versioned *>(managed)->flags);
   static_cast<Versioned *>(managed)->deleter(static_cast<Versioned *>(managed));
-  foreign.managed.flags = 4;  // padding concerns elements below a byte only
+  foreign.managed.flags = 4;  // the padding flag concerns only elements below a byte
   EXPECT_TRUE(ok(context.get(), lpt_tensor_from_dlpack(context.get(), &foreign.managed, 1, &flags, out(tensor))));
   EXPECT_EQ(0u, flags);
 }

@@ -1,4 +1,4 @@
-// Embedding against its definition: rows are copied or decoded, gradients are added in the order of rows.
+// Embedding against its definition: rows are copied or decoded, gradients are added in row order.
 #include "tests/api/support.hpp"
 
 namespace lpt::test {
@@ -21,7 +21,7 @@ Tensor table_of(lpt_context *context, lpt_format format) {
   return table;
 }
 
-// Every row is that of the dequantized table.
+// Every output row equals a row of the dequantized table.
 TEST(Embedding, RowsAreThoseOfTheDecodedTable) {
   const Context context = make_context(3);
   lpt_context *const c = context.get();
@@ -52,7 +52,7 @@ TEST(Embedding, BlocksOfMoreRowsAreRejected) {
   expect_words({"weight is e4m3fn_128x128", "one row high"}, lpt_context_error(c));
 }
 
-// The sum of floats in the order of rows, from `begin`; rows with the padding index add nothing.
+// Adds the rows of each index in `Number`, in row order, starting from `begin`. Rows with the padding index are skipped.
 template <typename Number>
 std::vector<double> sums_of(const std::vector<int64_t> &indices, const std::vector<double> &rows, double begin) {
   std::vector<Number> sums(kClasses * kColumns, static_cast<Number>(begin));
@@ -66,7 +66,7 @@ std::vector<double> sums_of(const std::vector<int64_t> &indices, const std::vect
 }
 
 TEST(Embedding, GradientsAreSumsInTheOrderOfRows) {
-  const std::vector<int64_t> indices = draw_indices(-1);  // -1: the padding
+  const std::vector<int64_t> indices = draw_indices(-1);  // -1: the padding index
   for (const lpt_isa isa : {LPT_ISA_AUTO, LPT_ISA_REFERENCE}) {
     for (const int32_t threads : {1, 3}) {
       const Context context = make_context(threads, isa);

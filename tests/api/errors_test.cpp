@@ -1,4 +1,4 @@
-// Tables of bad calls: each gives its status, a text that names what is wrong, and leaves every output as it was.
+// Tables of invalid calls. Each call returns its status, writes a text that names the invalid argument, and changes no output.
 #include "tests/api/bad_calls.hpp"
 
 namespace lpt::test {

@@ -37,11 +37,11 @@ int64_t live_blocks() { return g_live_blocks; }
 }  // namespace lpt::test
 
 #if defined(__GNUC__) && !defined(__clang__)
-// Where gcc inlines only one of a pair, it sees malloc with delete, or new with free.
+// If gcc inlines only one function of a pair, it reports malloc with delete, or new with free.
 #pragma GCC diagnostic ignored "-Wmismatched-new-delete"
 #endif
 
-// The library takes its small memory by these as well: a program's operator new serves all that it loads.
+// These operators also serve the library: the operator new of a program replaces that of its shared libraries.
 void *operator new(std::size_t bytes) { return lpt::test::allocate_or_throw(bytes); }
 void *operator new[](std::size_t bytes) { return lpt::test::allocate_or_throw(bytes); }
 void *operator new(std::size_t bytes, const std::nothrow_t &) noexcept { return lpt::test::allocate_or_null(bytes); }

@@ -1,5 +1,4 @@
-// Memory that fails when a test says so, on the thread of the test: operator new of the whole program, and an allocator for
-// contexts.
+// Allocations that fail on request on the thread of the test: operator new of the program, and an allocator for contexts.
 #pragma once
 
 #include <atomic>
@@ -9,10 +8,10 @@
 
 namespace lpt::test {
 
-// What the thread's allocations come to. Operator new counts always, an allocator where it calls fails_here().
+// State of the allocations of one thread. operator new always counts; an allocator counts where it calls fails_here().
 struct FailingMemory {
-  int64_t left = -1;        // allocations that succeed before one fails; negative: all do
-  bool is_lasting = false;  // all after it fail as well
+  int64_t left = -1;        // number of allocations that succeed before one fails; negative: all succeed
+  bool is_lasting = false;  // all later allocations fail too
   bool has_failed = false;
 
   bool fails_here() {
@@ -26,9 +25,9 @@ struct FailingMemory {
   }
 };
 
-FailingMemory &failing_memory();  // of this thread
+FailingMemory &failing_memory();  // of the calling thread
 
-// Blocks of operator new that live, of all threads.
+// Returns the number of live blocks of operator new, of all threads.
 int64_t live_blocks();
 
 }  // namespace lpt::test

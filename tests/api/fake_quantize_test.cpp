@@ -1,4 +1,4 @@
-// A cast and back in one call against two calls; both outputs of one read against two reads; the caller's random bits.
+// lpt_fake_quantize() against two calls, two outputs of one read against two reads, and random bits of the caller.
 #include <cmath>
 #include <cstring>
 
@@ -32,7 +32,7 @@ lpt_quantize_options stochastic(int32_t bits = 16) {
   return options;
 }
 
-// What quantize and dequantize make of the source, in the format of the output.
+// Returns the source after quantize and dequantize, in the format of the output.
 std::vector<uint8_t> there_and_back(lpt_context *context, const lpt_tensor *source, lpt_format format,
                                     const lpt_quantize_options *options, lpt_format output, int64_t rows,
                                     int64_t columns) {
@@ -52,7 +52,7 @@ void expect_equal_calls(lpt_context *context, lpt_format format, const lpt_quant
   const std::vector<uint8_t> expected =
       there_and_back(context, source.get(), format, options, wide, shape.rows, shape.columns);
   EXPECT_EQ(expected, plain_bytes(context, output.get()));
-  // In place.
+  // In-place.
   ASSERT_TRUE(ok(context, lpt_fake_quantize(context, source.get(), format, options, source.get())));
   EXPECT_EQ(expected, plain_bytes(context, source.get()));
 }
@@ -72,7 +72,7 @@ TEST(FakeQuantize, EqualsQuantizeAndDequantizeForEveryFormat) {
   }
 }
 
-// Parts of a matrix begin on block edges, however long a row makes them.
+// Tasks begin at block boundaries, even if a block spans all rows or all columns.
 TEST(FakeQuantize, EqualsTheTwoCallsForBlocksAsLongAsTheMatrix) {
   const Context context = make_context();
   for (const char *name : {"e4m3fn/16xwhole/f32", "int8/4xwhole/f32", "e2m1fn/32xwhole/e4m3fn/f32",
@@ -195,7 +195,7 @@ TEST(FakeQuantize, RejectsANanThatNothingCanTell) {
   EXPECT_TRUE(std::isnan(numbers_of(context.get(), output.get())[1]));
 }
 
-// ---- both outputs in one read
+// Two outputs from one read.
 
 void expect_same_as_two_calls(lpt_context *context, const lpt_tensor *source, Shape shape, lpt_format format,
                               lpt_format transposed, const lpt_quantize_options &options) {
@@ -248,7 +248,7 @@ TEST(QuantizeBoth, EqualsTwoCallsWithRotationSmoothingAndShape) {
   }
 }
 
-// One code for an element and its mirror image: blocks of 16 × 16 are the same in both.
+// A 16 × 16 block has the same elements in the matrix and in its transpose, so both have the same codes.
 TEST(QuantizeBoth, GivesTheSameCodesAndScalesForSquareBlocks) {
   const Context context = make_context();
   constexpr int64_t kRows = 48, kColumns = 80;
@@ -273,7 +273,7 @@ TEST(QuantizeBoth, GivesTheSameCodesAndScalesForSquareBlocks) {
   }
 }
 
-// ---- the caller's random bits
+// Random bits of the caller.
 
 std::vector<uint8_t> philox_bytes(const lpt_random &random, int64_t rows, int64_t columns, int32_t bits,
                                   int32_t rounds) {
@@ -360,7 +360,7 @@ TEST(RandomWords, OfAnotherShapeOrFormatAreRejected) {
   }
 }
 
-// ---- scales that are given
+// Fixed scales.
 
 TEST(FixedScales, StayAndServeTheCodes) {
   const Context context = make_context();
@@ -374,7 +374,7 @@ TEST(FixedScales, StayAndServeTheCodes) {
     const lpt_status status = lpt_quantize(context.get(), source.get(), &options, target.get(), nullptr);
     ASSERT_EQ(has_scale ? LPT_OK : LPT_UNSUPPORTED, status) << name_of(format) << lpt_context_error(context.get());
     if (!has_scale) continue;
-    // Scales of a new tensor are one: the codes are those of the plain element, and clip.
+    // A new tensor has scales of one, so the codes equal those of the element without scales, and saturate.
     if (is.zero_point != LPT_FORMAT_NONE) continue;
     const Tensor plain = make_tensor(context.get(), is.element, 2, 40);
     ASSERT_TRUE(ok(context.get(), lpt_quantize(context.get(), source.get(), nullptr, plain.get(), nullptr)));
@@ -434,7 +434,7 @@ TEST(ScaleList, GivesTheFirstThatIsEnoughOrTheLast) {
     EXPECT_TRUE(ok(context.get(), lpt_quantize(context.get(), source.get(), &options, target.get(), nullptr)));
     return static_cast<double>(tensor_scale_of(context.get(), target.get()));
   };
-  EXPECT_EQ(0x1p-8, scale_of(1.0));  // 1 / 448 is below it: the list of Gaudi 2
+  EXPECT_EQ(0x1p-8, scale_of(1.0));  // 1 / 448 is below it: the scales of Gaudi 2
   EXPECT_EQ(0x1p-4, scale_of(2.0));
   EXPECT_EQ(16.0, scale_of(448 * 16.5));
   options.scale_list = list.get();

@@ -1,4 +1,4 @@
-// What people call most runs on rows of the CPU, not on the reference: reported by the context's explanation.
+// Common operations run on kernels of the CPU, not on reference kernels. The explanation of the context names the kernels.
 #include <sstream>
 #include <string>
 #include <vector>
@@ -14,7 +14,7 @@ lpt_format named(const std::string &name) {
   return format;
 }
 
-// Lines that begin with the name of an operation name the row that it takes; those that were passed over are indented.
+// A line that begins with the name of an operation names its selected kernel. Lines of rejected kernels are indented.
 void expect_fast(const lpt_context *context, const std::string &what) {
   std::istringstream lines(lpt_context_explanation(context));
   int operations = 0;
@@ -36,7 +36,7 @@ class FastKernels : public testing::TestWithParam<lpt_isa> {
 
   Tensor matrix(const std::string &format) const { return make_tensor(context_.get(), named(format), {64, 256}); }
 
-  Context context_;  // NULL: the CPU or the build lacks the instruction set
+  Context context_;  // null: the CPU or the build lacks the instruction set
 };
 
 TEST_P(FastKernels, Cast) {

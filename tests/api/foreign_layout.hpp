@@ -1,4 +1,4 @@
-// What the tests of foreign layouts share: a tensor in the bytes of another library, and its parts.
+// Common parts of the tests of foreign layouts: tensors in the bytes of another library, and their parts.
 #pragma once
 
 #include "tests/api/support.hpp"
@@ -7,7 +7,7 @@ namespace lpt::test {
 
 using Bytes = std::vector<uint8_t>;
 
-// What stands where nothing may be written.
+// Fills memory that a call must not write.
 constexpr uint8_t kGarbage = 0xA5;
 
 inline size_t size_of(lpt_context *context, const lpt_tensor *tensor, lpt_foreign_layout foreign_layout) {
@@ -16,7 +16,7 @@ inline size_t size_of(lpt_context *context, const lpt_tensor *tensor, lpt_foreig
   return size;
 }
 
-// The bytes of a tensor in a foreign layout; a byte behind them stays as it was.
+// Returns the bytes of a tensor in a foreign layout. Checks that the byte after them is unchanged.
 inline Bytes exported(lpt_context *context, const lpt_tensor *tensor, lpt_foreign_layout foreign_layout) {
   Bytes bytes(size_of(context, tensor, foreign_layout) + 1, kGarbage);
   EXPECT_TRUE(ok(context, lpt_foreign_layout_export(context, tensor, foreign_layout, bytes.data(), bytes.size() - 1)));
@@ -47,7 +47,7 @@ inline void fill(lpt_context *context, lpt_tensor *tensor, lpt_tensor_part part,
   std::memcpy(part_data<uint8_t>(context, tensor, part), bytes.data(), bytes.size());
 }
 
-// Both calls say where, and leave everything as it was.
+// Both calls return an error that names the element, and change no output.
 inline void expect_rejected_export(lpt_context *context, const lpt_tensor *tensor, lpt_foreign_layout foreign_layout,
                                    const std::vector<const char *> &words) {
   Bytes bytes(size_of(context, tensor, foreign_layout), kGarbage);

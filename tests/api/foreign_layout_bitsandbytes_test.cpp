@@ -1,4 +1,4 @@
-// The codes of bitsandbytes, worked out by hand from what it publishes. golden_foreign_layouts_test.cpp compares with the library.
+// The codes of bitsandbytes, derived by hand from its documentation. golden_foreign_layouts_test.cpp compares with the library.
 #include "tests/api/foreign_layout.hpp"
 
 namespace lpt::test {
@@ -17,7 +17,7 @@ TEST(ForeignLayoutBitsandbytes, LetsRowsFollowInsideAByte) {
   fill(context.get(), tensor.get(), LPT_TENSOR_PART_PAYLOAD, {0x21, 0x03, 0x54, 0x06, 0x87, 0x09});
   EXPECT_EQ((Bytes{0x12, 0x34, 0x56, 0x78, 0x90}),
             exported(context.get(), tensor.get(), LPT_FOREIGN_LAYOUT_BITSANDBYTES));
-  // The spare half may hold anything; here ends in zeros.
+  // The unused half of the last byte may have any value; the import sets it to zero.
   const Tensor read = make_tensor(context.get(), LPT_FORMAT_BNB_FP4, 3, 3);
   std::memset(describe(context.get(), read.get()).data, 0xFF, 6);
   ASSERT_TRUE(import(context.get(), {0x12, 0x34, 0x56, 0x78, 0x9E}, LPT_FOREIGN_LAYOUT_BITSANDBYTES, read.get()));

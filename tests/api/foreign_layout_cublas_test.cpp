@@ -1,4 +1,4 @@
-// The scale tiles of cuBLAS, worked out by hand from what is published. golden_foreign_layouts_test.cpp compares with torchao.
+// The scale tiles of cuBLAS, derived by hand from its documentation. golden_foreign_layouts_test.cpp compares with torchao.
 #include "tests/api/foreign_layout.hpp"
 
 namespace lpt::test {
@@ -74,7 +74,7 @@ TEST(ForeignLayoutCublas, SeesTheScalesOfAView) {
   }
 }
 
-// What is at a byte of the tiles, worked out the other way round: from the byte to the row and the scale of that row.
+// The inverse mapping: the row and the scale of that row at a byte of the tiles.
 struct TilePlace {
   TilePlace(int64_t byte, int64_t scales_across) {
     const int64_t tiles_across = (scales_across + 3) / 4;
@@ -85,7 +85,7 @@ struct TilePlace {
   int64_t row, column;
 };
 
-// Scales of blocks of many rows, as tiles with a scale in each row.
+// Expands scales of blocks of several rows to tiles with one scale per row.
 Bytes repeated(const Bytes &scales, int64_t block_rows, int64_t rows, int64_t scales_across) {
   Bytes tiles(static_cast<size_t>((rows + 127) / 128 * ((scales_across + 3) / 4) * 512));
   for (size_t i = 0; i < tiles.size(); ++i) {
@@ -111,7 +111,7 @@ TEST(ForeignLayoutCublas, RepeatsTheScaleOfABlockInEachOfItsRows) {
       Bytes tiles = repeated(scales, block_rows, shape.rows, across);
       EXPECT_TRUE(tiles == exported(context.get(), tensor.get(), LPT_FOREIGN_LAYOUT_CUBLAS_SCALES)) << where;
 
-      // What stands where the matrix has no rows or scales is not looked at.
+      // The import ignores tile entries outside the matrix.
       for (size_t i = 0; i < tiles.size(); ++i) {
         const TilePlace at(static_cast<int64_t>(i), across);
         if (at.row >= shape.rows || at.column >= across) tiles[i] = static_cast<uint8_t>(i);
@@ -148,7 +148,7 @@ TEST(ForeignLayoutCublas, SeesTheBlocksOfAView) {
 
 TEST(ForeignLayoutCublas, RejectsABlockOfDifferentScalesAndSaysWhereItBegins) {
   const Context context = make_context(3);
-  constexpr int64_t kRows = 4012, kColumns = 330, kAcross = 21;  // enough for several threads
+  constexpr int64_t kRows = 4012, kColumns = 330, kAcross = 21;  // enough rows for several threads
   const Tensor tensor = make_tensor(context.get(), LPT_FORMAT_NVFP4_16X16, kRows, kColumns);
   const Tensor target = make_tensor(context.get(), LPT_FORMAT_NVFP4_16X16, kRows, kColumns);
   const Bytes scales = random_bytes(315, static_cast<size_t>((kRows + 15) / 16 * kAcross));
@@ -162,10 +162,10 @@ TEST(ForeignLayoutCublas, RejectsABlockOfDifferentScalesAndSaysWhereItBegins) {
   };
   expect_rejected_import(context.get(), changed(good, 37, 3), LPT_FOREIGN_LAYOUT_CUBLAS_SCALES, target.get(),
                          {"buffer has in row 37, columns 48 to 63", "in row 32", "16 x 16"});
-  // The first row of a block is what the others are held against.
+  // The other rows of a block are compared with its first row.
   expect_rejected_import(context.get(), changed(good, 288, 0), LPT_FOREIGN_LAYOUT_CUBLAS_SCALES, target.get(),
                          {"buffer has in row 289, columns 0 to 15", "in row 288"});
-  // The last columns are fewer; the first of several places counts, also where threads share the tiles.
+  // The last block has fewer columns. The first of several mismatches is reported, even if threads share the tiles.
   Bytes bad = changed(changed(changed(good, 4011, 20), 140, 2), 4011, 0);
   expect_rejected_import(context.get(), bad, LPT_FOREIGN_LAYOUT_CUBLAS_SCALES, target.get(),
                          {"buffer has in row 140, columns 32 to 47", "in row 128"});

@@ -1,4 +1,4 @@
-// The metadata that CUTLASS takes: against the published order undone unit by unit, and through ldmatrix into mma.sp.
+// The metadata of CUTLASS: against the published order, inverted unit by unit, and via ldmatrix as an operand of mma.sp.
 #include "tests/api/foreign_layout_sparse.hpp"
 
 namespace lpt::test {
@@ -11,19 +11,19 @@ std::vector<Shape> shapes_of(const WarpElement &element) {
   return {{16, 128}, {16, 384}, {48, 128}, {112, 256}};
 }
 
-// Where the unit at a place of the metadata comes from: the published steps undone, the last one first.
+// The source of the unit at an index of the metadata: the published steps, inverted in reverse order.
 struct UnitPlace {
   UnitPlace(int64_t place, int64_t rows, const WarpElement &element) {
-    // Pairs of columns follow each other, in each row the left one and the right one.
+    // Pairs of columns are adjacent; each row has the left unit, then the right one.
     column = place / (2 * rows) * 2 + place % 2;
     int64_t line = place % (2 * rows) / 2;
-    // Upper right and lower left changed places.
+    // The upper right and the lower left unit are exchanged.
     if (line % 2 == 0 && column % 2 == 1) {
       ++line, --column;
     } else if (line % 2 == 1 && column % 2 == 0) {
       --line, ++column;
     }
-    // Of every group the rows 0, 8, … came first, then 1, 9, …
+    // Each group stores its rows 0, 8, … first, then 1, 9, …
     const int64_t group = element.bits == 16 ? 32 : 16;
     const int64_t eights = group / 8;
     row = line / group * group + line % group / eights + line % eights * 8;
@@ -63,12 +63,12 @@ TEST(ForeignLayoutCutlassSparse, OrdersMetadataAsPublished) {
   }
 }
 
-// A unit of 16 columns (16-bit elements) or 32 (8-bit ones) at some places, by hand.
+// Units of 16 columns (16-bit elements) or 32 columns (8-bit elements) at selected indices, computed by hand.
 TEST(ForeignLayoutCutlassSparse, HasTheBytesThatAreDocumented) {
   const Context context = make_context();
   struct Place {
     int64_t row, unit;
-    size_t place;  // of the unit in the metadata
+    size_t place;  // index of the unit in the metadata
   };
   const Place wide[] = {{0, 0, 0}, {8, 0, 1},  {0, 1, 2},   {8, 1, 3},   {16, 0, 4},  {24, 1, 7},
                         {1, 0, 8}, {7, 0, 56}, {31, 1, 63}, {32, 0, 64}, {0, 2, 128}, {63, 3, 255}};
@@ -93,8 +93,8 @@ TEST(ForeignLayoutCutlassSparse, HasTheBytesThatAreDocumented) {
   check("e4m3fn", 32, 128, 4, narrow);
 }
 
-// A warp loads 32 rows (16 of 8-bit elements) of a pair of columns by one ldmatrix, as CUTLASS's warps do: the
-// registers serve two instructions of 16 rows with selectors 0 and 1, or one.
+// A warp loads 32 rows (16 for 8-bit elements) of a pair of columns by one ldmatrix, as CUTLASS does. The registers serve
+// two instructions of 16 rows with selectors 0 and 1, or one instruction.
 TEST(ForeignLayoutCutlassSparse, IsWhatLdmatrixLoadsForMmaSp) {
   const Context context = make_context();
   for (const SparseElement &kind : kSparseElements) {
@@ -118,7 +118,7 @@ TEST(ForeignLayoutCutlassSparse, IsWhatLdmatrixLoadsForMmaSp) {
           }
           WarpA a{};
           for (size_t lane = 0; lane < kLanes; ++lane) {
-            for (size_t i = 0; i < 4; ++i) {  // rows from 0 and 8 on, 16 bytes of each, then 16 more
+            for (size_t i = 0; i < 4; ++i) {  // 16 bytes of rows 0 to 7 and 8 to 15, then the next 16
               const int64_t line = row + static_cast<int64_t>(lane / 4 + i % 2 * 8);
               const int64_t at = line * row_bytes + step * 32 + static_cast<int64_t>(i / 2 * 16 + lane % 4 * 4);
               std::memcpy(&a[lane][i], &bytes[static_cast<size_t>(at)], 4);
@@ -157,7 +157,7 @@ TEST(ForeignLayoutCutlassSparse, RejectsIndicesThatAreNotLegal) {
   const Tensor source = make_tensor(context.get(), sparse_named("int8"), 48, 128);
   const Bytes good = exported(context.get(), source.get(), kCutlass);
   const WarpElement element{8, 0, 0};
-  for (const int64_t place : {0, 5, 77, 191}) {  // of 4 × 48 units of eight groups
+  for (const int64_t place : {0, 5, 77, 191}) {  // indices of 4 × 48 units of eight groups
     for (const size_t half : {size_t{0}, size_t{3}, size_t{7}}) {
       Bytes bad = good;
       uint8_t &byte = bad[48 * 64 + static_cast<size_t>(place) * 4 + half / 2];

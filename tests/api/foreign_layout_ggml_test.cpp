@@ -1,10 +1,10 @@
-// The layouts of ggml, worked out by hand from what it publishes. golden_foreign_layouts_test.cpp compares with the library.
+// The layouts of ggml, derived by hand from its documentation. golden_foreign_layouts_test.cpp compares with the library.
 #include "tests/api/ggml.hpp"
 
 namespace lpt::test {
 namespace {
 
-// ---- one block by hand
+// One block by hand.
 
 // Codes 0 to 15 in the first half of a block, 15 to 0 in the second: in split halves byte i is i | (15 - i) << 4.
 uint8_t block_code(int i) { return static_cast<uint8_t>(i < 16 ? i : 31 - i); }
@@ -15,7 +15,7 @@ Bytes split_halves() {
   return bytes;
 }
 
-// LPT's order: the first of a pair in the low half.
+// The order of LPT: the first code of a pair is in the low half.
 Bytes pairs(uint8_t flip) {
   Bytes bytes;
   for (int i = 0; i < 32; i += 2) {
@@ -24,7 +24,7 @@ Bytes pairs(uint8_t flip) {
   return bytes;
 }
 
-// A block of each type, and how it is there.
+// One block of a type: its LPT tensor and its bytes in ggml.
 struct HandBlock {
   GgmlCase of;
   Tensor tensor;
@@ -41,7 +41,7 @@ std::vector<HandBlock> hand_blocks(lpt_context *context) {
   *part_data<float>(context, blocks[0].tensor.get(), LPT_TENSOR_PART_BLOCK_SCALES) = 0.5f;
   blocks[0].bytes = Bytes{0x00, 0x38} + codes;
 
-  // int4 of code c is c - 8 in ggml's eyes: the top bit of each code flips.
+  // ggml decodes an int4 code c as c - 8, so the top bit of each code is inverted.
   fill(context, blocks[1].tensor.get(), LPT_TENSOR_PART_PAYLOAD, pairs(0x88));
   *part_data<float>(context, blocks[1].tensor.get(), LPT_TENSOR_PART_BLOCK_SCALES) = -0.3125f;
   blocks[1].bytes = Bytes{0x00, 0xB5} + split_halves();
@@ -77,9 +77,9 @@ TEST(ForeignLayoutGgml, ImportsTheBytesOfABlockThatIsWorkedOutByHand) {
   }
 }
 
-// ---- numbers by its formulas, in double
+// Values by the formulas of ggml, in double.
 
-// Q4_1 of any minimum goes to f32; the others keep their codes.
+// Q4_1 with an arbitrary minimum is imported as f32; the other layouts keep their codes.
 lpt_format import_format(const GgmlCase &of) {
   return of.foreign_layout == LPT_FOREIGN_LAYOUT_GGML_Q4_1 ? lpt_format{LPT_FORMAT_F32} : of.format;
 }
@@ -115,7 +115,7 @@ TEST(ForeignLayoutGgml, KeepsEveryScaleThatF16Holds) {
     const auto given = static_cast<double>(scales[code]);
     if (std::isnan(expected)) {
       ASSERT_TRUE(std::isnan(given)) << code;
-      ASSERT_EQ(0x7E, back[34 * code + 1] & 0x7F) << code;  // a NaN of one pattern
+      ASSERT_EQ(0x7E, back[34 * code + 1] & 0x7F) << code;  // every NaN is exported as one bit pattern
       continue;
     }
     ASSERT_EQ(expected, given) << code;
@@ -123,7 +123,7 @@ TEST(ForeignLayoutGgml, KeepsEveryScaleThatF16Holds) {
   }
 }
 
-// ---- what is rejected
+// Rejected tensors.
 
 TEST(ForeignLayoutGgml, RejectsScalesThatF16LacksAndSaysWhere) {
   const Context context = make_context(2);
@@ -162,7 +162,7 @@ TEST(ForeignLayoutGgml, RejectsTheNanScaleOfMxfp4BothWays) {
                          {"row 1, columns 0 to 31", "0xFF"});
 }
 
-// ---- how a model's weights become blocks: docs/reference/foreign-layouts.md
+// Weights quantized to ggml blocks: docs/reference/foreign-layouts.md.
 
 TEST(ForeignLayoutGgml, TakesWeightsThatAreQuantizedWithScalesOfF16) {
   const Context context = make_context();
@@ -185,7 +185,7 @@ TEST(ForeignLayoutGgml, TakesWeightsThatAreQuantizedWithScalesOfF16) {
   }
 }
 
-// ---- views, strides, axes
+// Views, strides, axes.
 
 TEST(ForeignLayoutGgml, SeesPartsOfATensor) {
   const Context context = make_context();
@@ -206,7 +206,7 @@ TEST(ForeignLayoutGgml, SeesPartsOfATensor) {
     ASSERT_TRUE(import(context.get(), given, of.foreign_layout, part.get()));
     EXPECT_EQ(ggml_numbers(of, given), numbers_of(context.get(), part.get())) << name_of(of.format);
     EXPECT_EQ(given, exported(context.get(), part.get(), of.foreign_layout));
-    // What is around the view is as before.
+    // Bytes outside the view are unchanged.
     for (const auto &[begins, extents] : {std::pair{std::vector<int64_t>{0, 0}, std::vector<int64_t>{1, 160}},
                                           std::pair{std::vector<int64_t>{4, 0}, std::vector<int64_t>{1, 160}},
                                           std::pair{std::vector<int64_t>{0, 0}, std::vector<int64_t>{5, 32}},

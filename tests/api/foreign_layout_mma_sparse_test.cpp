@@ -1,4 +1,4 @@
-// The operands of mma.sp: a warp of the model multiplies with what is exported, and gets the dense GEMM.
+// The operands of mma.sp: a model of a warp multiplies the exported bytes and computes the dense GEMM.
 #include "tests/api/foreign_layout_sparse.hpp"
 
 namespace lpt::test {
@@ -11,7 +11,7 @@ constexpr Shape kShapes[] = {{16, 64}, {1, 1}, {16, 4},   {8, 68},   {9, 32},
 
 int64_t blocks_of(int64_t extent, int64_t block) { return (extent + block - 1) / block; }
 
-// Sixteen rows of a buffer times a factor, as a kernel would read them.
+// Multiplies sixteen rows of an exported buffer by a factor, with the addresses that a kernel uses.
 WarpD multiply_rows(const SparseElement &kind, const SparseMatrix &matrix, const Bytes &bytes, int64_t block_row,
                     const Factor &factor) {
   const int64_t across = blocks_of(matrix.columns, 64);
@@ -66,14 +66,14 @@ TEST(ForeignLayoutMmaSparse, TakesEveryPatternInEveryPlace) {
   }
 }
 
-// Worked out by hand from the tables: rows of 17, so that there is a second block, and columns of 65.
+// Derived by hand from the tables. 17 rows give a second block of rows, 65 columns a second block of columns.
 TEST(ForeignLayoutMmaSparse, HasTheBytesThatAreDocumented) {
   const Context context = make_context();
   struct Place {
     int64_t row, stored;  // a stored code
     size_t code;          // its first byte
     int64_t index_byte;   // a byte of indices
-    size_t indices;       // where it is
+    size_t indices;       // byte offset of the indices in the buffer
   };
   // 16 bits: 2 × 2 blocks of two instructions; 4096 bytes of codes.
   const Place wide[] = {{0, 0, 0, 0, 4096},     {0, 1, 2, 1, 4097},     {0, 2, 16, 2, 4100},    {1, 0, 64, 0, 4112},
@@ -129,7 +129,7 @@ TEST(ForeignLayoutMmaSparse, FillsUpWithZerosAndLegalIndicesAndDoesNotReadThem) 
   for (const char *name : {"bf16", "int8"}) {
     const Tensor tensor = make_tensor(context.get(), sparse_named(name), 19, 71);
     fill_with_noise(context.get(), tensor.get(), 645);
-    // Half of the last byte of a row may have no group.
+    // The second half of a row's last byte may have no group.
     const Tensor odd = make_tensor(context.get(), sparse_named(name), 3, 4);
     auto *last = part_data<uint8_t>(context.get(), odd.get(), LPT_TENSOR_PART_SPARSE_INDICES);
     last[0] = last[1] = last[2] = 0xF9;
@@ -143,8 +143,8 @@ TEST(ForeignLayoutMmaSparse, FillsUpWithZerosAndLegalIndicesAndDoesNotReadThem) 
 
     const Bytes bytes = exported(context.get(), tensor.get(), kMma);
     const size_t code_bytes = bytes.size() - 4 * 128;
-    Bytes foreign(bytes.size(), kGarbage);  // 0xA5 has two halves that are not legal, 0x5 and 0xA
-    // What the matrix has is found by what changes when it changes.
+    Bytes foreign(bytes.size(), kGarbage);  // 0xA5 has two invalid halves, 0x5 and 0xA
+    // A byte belongs to the matrix if it changes with the codes and indices of the matrix.
     const Tensor other = make_tensor(context.get(), sparse_named(name), 19, 71);
     fill(context.get(), other.get(), LPT_TENSOR_PART_PAYLOAD,
          Bytes(part_bytes(context.get(), other.get(), LPT_TENSOR_PART_PAYLOAD).size(), 0xFF));
@@ -213,14 +213,14 @@ TEST(ForeignLayoutMmaSparse, RejectsIndicesThatAreNotLegal) {
                                {"tensor has the index", value, group, row, "0x4, 0x8"});
         byte = before;
 
-        // The half is found in the buffer by the model's own words: rows by lanes, columns by bits.
+        // The warp model finds the index bits in the buffer: rows by lanes, columns by bits.
         Bytes bad = good;
         const WarpElement element = std::string(name) == "f16" ? WarpElement{16, 5, 10} : WarpElement{8, 4, 3};
         const int block_row = static_cast<int>(at.rows / 16), block = static_cast<int>(at.columns / 16);
         const int columns = static_cast<int>(at.columns % 16 * 4), in_block = static_cast<int>(at.rows % 16);
         const size_t metadata = good.size() - 4 * 128 + static_cast<size_t>(block_row * 2 + block) * 128;
         size_t bits = 0;
-        for (; bits < 1024; bits += 4) {  // the one that the instruction reads
+        for (; bits < 1024; bits += 4) {  // the bits that the instruction reads
           WarpMetadata lanes{};
           lanes[bits / 32] = 15u << bits % 32;
           const int selector = columns / depth_of(element);

@@ -1,4 +1,4 @@
-// Q4_1, whose blocks have a minimum: as numbers of wide formats, and as uint4 with zero points.
+// Q4_1, a layout whose blocks have a minimum: imported to wide formats, and to uint4 with zero points.
 #include "tests/api/ggml.hpp"
 
 namespace lpt::test {
@@ -6,7 +6,8 @@ namespace {
 
 TEST(ForeignLayoutQ4_1, RoundsOnceToF32) {
   const Context context = make_context();
-  // 1024 + 15 · 2^-24 is between two f32, 2^-13 apart: 1024. 15 · (1 + 2^-10) + 2^-24 as well, 2^-20 apart.
+  // 1024 + 15 · 2^-24 is between two f32 values that are 2^-13 apart, and rounds to 1024. 15 · (1 + 2^-10) + 2^-24 is between
+  // two values that are 2^-20 apart.
   const Bytes bytes = q4_1_block(0x0001, 0x6400, 0xFF) + q4_1_block(0x3C01, 0x0001, 0xFF);
   const Tensor tensor = make_tensor(context.get(), LPT_FORMAT_F32, 1, 64);
   ASSERT_TRUE(import(context.get(), bytes, LPT_FOREIGN_LAYOUT_GGML_Q4_1, tensor.get()));
@@ -18,7 +19,7 @@ TEST(ForeignLayoutQ4_1, RoundsOnceToF32) {
 TEST(ForeignLayoutQ4_1, GoesToTheOtherWideFormatsByWayOfF32) {
   const Context context = make_context();
   const GgmlCase of = kGgmlCases[2];
-  // The last two leave f16's range.
+  // The last two blocks exceed the range of f16.
   const Bytes bytes = finite_blocks(of, 302, 6) + q4_1_block(0x7BFF, 0x7BFF, 0xFF) + q4_1_block(0xFBFF, 0xFBFF, 0xFF);
   const std::vector<double> numbers = ggml_numbers(of, bytes);
   for (const lpt_format format : {LPT_FORMAT_F64, LPT_FORMAT_BF16, LPT_FORMAT_F16}) {
@@ -46,7 +47,7 @@ TEST(ForeignLayoutQ4_1, GoesToUint4WhereTheLeastIsAZeroPoint) {
   Bytes bytes;
   std::vector<uint8_t> zero_points;
   Random random(303);
-  // A d of three bits: with the eight of the zero point the least fits f16's eleven.
+  // d has three significant bits: its product with a zero point of eight bits fits the eleven bits of f16.
   for (int block = 0; block < 6 * 32; ++block) {
     const auto zero = static_cast<uint8_t>(block < 8 ? 0 : random.below(256));  // m is 0 then, not -0
     const auto steps = static_cast<double>(4 + random.below(4));
@@ -65,7 +66,7 @@ TEST(ForeignLayoutQ4_1, GoesToUint4WhereTheLeastIsAZeroPoint) {
 TEST(ForeignLayoutQ4_1, IsRejectedByUint4WhereTheLeastIsNoZeroPoint) {
   const Context context = make_context();
   const Tensor tensor = make_tensor(context.get(), LPT_FORMAT_UINT4_1X32, 2, 64);
-  const Bytes good = q4_1_block(0x3C00, 0xC000, 0x10);  // 1 and -2
+  const Bytes good = q4_1_block(0x3C00, 0xC000, 0x10);  // d is 1, m is -2
   const struct {
     uint32_t d, m;
     const char *words;

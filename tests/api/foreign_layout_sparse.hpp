@@ -1,4 +1,4 @@
-// What the tests of both sparse foreign layouts share: 2:4 matrices of small integers, and GEMMs of them.
+// Common parts of the tests of both sparse foreign layouts: 2:4 matrices of small integers, and their GEMMs.
 #pragma once
 
 #include "tests/api/foreign_layout.hpp"
@@ -7,11 +7,11 @@
 namespace lpt::test {
 
 struct SparseElement {
-  const char *name;  // of the format, dense
+  const char *name;  // name of the dense format
   WarpElement element;
 };
 
-// Scales stay what they are: a format may have any.
+// Neither layout stores scales, so the format may have any.
 constexpr SparseElement kSparseElements[] = {{"f16", {16, 5, 10}},   {"bf16", {16, 8, 7}}, {"e4m3fn", {8, 4, 3}},
                                              {"e5m2", {8, 5, 2}},    {"int8", {8, 0, 0}},  {"mxfp8_e4m3", {8, 4, 3}},
                                              {"int8_row", {8, 0, 0}}};
@@ -20,7 +20,7 @@ constexpr uint8_t kLegalIndices[] = {0x4, 0x8, 0x9, 0xC, 0xD, 0xE};
 
 inline lpt_format sparse_named(const char *name) { return format_named((std::string(name) + "/2:4").c_str()); }
 
-// A 2:4 matrix that keeps two of every group, where `pattern` says which of the six: -3 … 3 without 0.
+// A 2:4 matrix with two elements of -3 … 3 except 0 in every group. `pattern` selects one of the six index pairs.
 struct SparseMatrix {
   Tensor compressed;
   std::vector<double> numbers;  // of all columns, without scales
@@ -58,7 +58,7 @@ inline SparseMatrix make_sparse(lpt_context *context, const SparseElement &kind,
   });
 }
 
-// The other factor, columns × 8, with more rows that must not be felt.
+// The other operand, columns × 8. Its additional rows must not contribute to the result.
 struct Factor {
   Factor(uint64_t place, int64_t rows) : numbers(static_cast<size_t>((rows + 127) / 64 * 64 * 8)) {
     Random random(place);
@@ -66,7 +66,7 @@ struct Factor {
   }
   double at(int64_t row, int64_t column) const { return numbers[static_cast<size_t>(row * 8 + column)]; }
 
-  // What the lanes hold of the rows from `begin` on.
+  // Returns the elements of each lane, from the rows at `begin`.
   WarpB fragment(const WarpElement &element, int64_t begin) const {
     WarpB lanes{};
     for (int lane = 0; lane < kLanes; ++lane) {
@@ -81,7 +81,7 @@ struct Factor {
   std::vector<double> numbers;
 };
 
-// Rows from `begin` on of the GEMM are what the lanes have; rows past the end are 0.
+// Checks that the lanes have the rows of the GEMM from `begin`. Rows past the end are 0.
 inline void expect_gemm(const SparseMatrix &matrix, const Factor &factor, int64_t begin, const WarpD &found,
                         const std::string &where) {
   for (int lane = 0; lane < kLanes; ++lane) {
@@ -98,7 +98,7 @@ inline void expect_gemm(const SparseMatrix &matrix, const Factor &factor, int64_
   }
 }
 
-// All parts of a matrix.
+// Returns the bytes of all parts of a matrix.
 inline std::vector<Bytes> all_parts(lpt_context *context, const lpt_tensor *tensor) {
   std::vector<Bytes> parts;
   for (const lpt_tensor_part part : parts_of(describe(context, tensor).format)) {
@@ -107,7 +107,7 @@ inline std::vector<Bytes> all_parts(lpt_context *context, const lpt_tensor *tens
   return parts;
 }
 
-// Fills codes and indices with what is legal and differs from place to place.
+// Fills codes with random bytes and indices with random valid values.
 inline void fill_with_noise(lpt_context *context, lpt_tensor *tensor, uint64_t place) {
   Random random(place);
   const size_t codes = part_bytes(context, tensor, LPT_TENSOR_PART_PAYLOAD).size();

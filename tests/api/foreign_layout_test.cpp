@@ -1,10 +1,10 @@
-// What holds for every foreign layout: sizes, and tensors of nothing.
+// Properties of every foreign layout: sizes, and tensors without elements.
 #include "tests/api/foreign_layout.hpp"
 
 namespace lpt::test {
 namespace {
 
-// A 2:4 matrix without data.
+// Creates a 2:4 matrix without data.
 Tensor hollow(lpt_context *context, const char *name, int64_t rows, int64_t columns) {
   const lpt_format format = format_named((std::string(name) + "/2:4").c_str());
   const Tensor payload = wrap(context, format_named(name), nullptr, rows, (columns + 3) / 4 * 2);
@@ -24,7 +24,7 @@ TEST(ForeignLayoutSize, NeedsNoData) {
   const Tensor sparse = hollow(context.get(), "bf16", 32, 64);
   EXPECT_EQ(2 * 1152u, size_of(context.get(), sparse.get(), LPT_FOREIGN_LAYOUT_MMA_SPARSE));
   EXPECT_EQ(32 * 72u, size_of(context.get(), sparse.get(), LPT_FOREIGN_LAYOUT_CUTLASS_SPARSE));
-  // The tallest that a tensor may be: no size overflows.
+  // The largest number of rows of a tensor: no size overflows.
   const Tensor tall = hollow(context.get(), "bf16", int64_t{1} << 55, 1);
   EXPECT_EQ(size_t{1152} << 51, size_of(context.get(), tall.get(), LPT_FOREIGN_LAYOUT_MMA_SPARSE));
 }
@@ -49,7 +49,7 @@ TEST(ForeignLayoutEmpty, TakesNoBuffer) {
           ok(context.get(), lpt_foreign_layout_import(context.get(), nullptr, 0, foreign_layout, tensor.get())));
     }
   }
-  // Rows with gaps between them and no memory: sanitizers see an address that is made of NULL.
+  // Rows with gaps and without memory: sanitizers report an address computed from NULL.
   const Tensor codes = wrap(context.get(), LPT_FORMAT_NF4, nullptr, 7, 0, 64);
   EXPECT_TRUE(ok(context.get(),
                  lpt_foreign_layout_export(context.get(), codes.get(), LPT_FOREIGN_LAYOUT_BITSANDBYTES, nullptr, 0)));

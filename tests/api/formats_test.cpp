@@ -1,4 +1,4 @@
-// Formats through the public header: their text, and tensors of packed elements and with zero points.
+// Formats in the public header: their text, and tensors with packed elements and with zero points.
 #include <cstring>
 #include <string>
 
@@ -24,7 +24,7 @@ std::string text_of(lpt_format format) {
 
 bool mentions(const std::string &text, const std::string &word) { return text.find(word) != std::string::npos; }
 
-// ---- the list
+// The list.
 
 TEST(FormatList, HasEveryNumberThatIsAPreset) {
   std::vector<lpt_format> expected;
@@ -43,7 +43,7 @@ TEST(FormatList, HasEveryNumberThatIsAPreset) {
   EXPECT_EQ(nullptr, lpt_format_name(format_named("int8/1x1/f32")));
 }
 
-// ---- the text
+// The text.
 
 TEST(FormatText, MentionsEveryPartOfAFormat) {
   std::vector<lpt_format> formats = all_presets();
@@ -111,7 +111,7 @@ TEST(FormatText, RejectsWhatIsNoFormatAndNoBuffer) {
   EXPECT_EQ(LPT_INVALID_ARGUMENT, lpt_format_write_text(nullptr, LPT_FORMAT_F32, nullptr, 8, nullptr));
 }
 
-// ---- tensors
+// Tensors.
 
 struct Pack {
   lpt_format plain;
@@ -120,7 +120,7 @@ struct Pack {
 constexpr Pack kPacks[] = {{LPT_FORMAT_E3M2FN, 4, 3}, {LPT_FORMAT_E2M3FN, 4, 3},  {LPT_FORMAT_INT4, 2, 1},
                            {LPT_FORMAT_INT2, 4, 1},   {LPT_FORMAT_TERNARY, 5, 1}, {LPT_FORMAT_NF4, 2, 1}};
 
-// Numbers that every one of these elements but nf4 holds.
+// Returns values that every element of kPacks except nf4 represents.
 std::vector<double> signs(int64_t count) {
   std::vector<double> numbers;
   for (int64_t i = 0; i < count; ++i) numbers.push_back(static_cast<double>(i * i % 3 - 1));
@@ -196,7 +196,7 @@ TEST(PackedTensor, IsViewedFromPackToAnyColumn) {
   }
 }
 
-// Its payload as bytes, and its scales, make the same tensor again.
+// The payload as bytes and the scales combine to the same tensor.
 TEST(PackedTensor, IsCombinedOfBytesAndScales) {
   const Context context = make_context();
   for (const lpt_format format : std::vector<lpt_format>{
@@ -209,7 +209,7 @@ TEST(PackedTensor, IsCombinedOfBytesAndScales) {
       const std::vector<uint8_t> payload =
           plain_bytes(context.get(), part_of(context.get(), whole.get(), LPT_TENSOR_PART_PAYLOAD).get());
       const int64_t row = packed_bytes(plain, columns);
-      // Rows of bytes begin on packs: 6-bit elements have four in three bytes.
+      // Rows of bytes begin at packs: four 6-bit elements have three bytes.
       const int64_t stride = plain == LPT_FORMAT_E3M2FN || plain == LPT_FORMAT_E2M3FN ? (row + 2) / 3 * 3 : row;
       std::vector<uint8_t> rows(static_cast<size_t>(3 * stride), 0);
       for (int64_t r = 0; r < 3; ++r)
@@ -230,7 +230,7 @@ TEST(PackedTensor, IsCombinedOfBytesAndScales) {
           << name_of(format) << " " << columns;
       EXPECT_EQ(numbers_of(context.get(), whole.get()), numbers_of(context.get(), combined.get())) << name_of(format);
       EXPECT_EQ(bytes_of(context.get(), whole.get()), bytes_of(context.get(), combined.get())) << name_of(format);
-      // Without a part that it needs, and with one that it lacks.
+      // A required part is missing, or a part is present that the format lacks.
       for (int part = 1; part < 4; ++part) {
         const lpt_tensor *const kept = parts[part];
         parts[part] = has[part] ? nullptr : bytes.get();
@@ -285,7 +285,7 @@ TEST(ZeroPoints, GoWithAView) {
   EXPECT_EQ(-7.0, numbers_of(context.get(), part.get())[32]);
 }
 
-// What the parts were is gone: memory that no one kept would be reported by the address sanitizer.
+// The handles of the parts are destroyed before the read. The address sanitizer reports memory that the tensor did not keep.
 TEST(ZeroPoints, LiveOnInACombinedTensor) {
   const Context context = make_context();
   std::vector<double> numbers;
@@ -293,7 +293,7 @@ TEST(ZeroPoints, LiveOnInACombinedTensor) {
   {
     const Tensor whole = tensor_of(context.get(), LPT_FORMAT_UINT4_1X32, 3, 64, draw_normal(82, 192));
     numbers = numbers_of(context.get(), whole.get());
-    // Each part in memory of its own.
+    // Each part has separate memory.
     const Tensor parts[4] = {make_tensor(context.get(), LPT_FORMAT_UINT4, 3, 64),
                              make_tensor(context.get(), LPT_FORMAT_F32, 3, 2), Tensor(),
                              make_tensor(context.get(), LPT_FORMAT_UINT8, 3, 2)};

@@ -1,4 +1,4 @@
-// What the tests of GEMMs share: tensors with strides and of many axes, packed weights, and their plain GEMM.
+// Common parts of the GEMM tests: tensors with strides and any number of axes, packed weights, and their dense GEMM.
 #pragma once
 
 #include "tests/api/support.hpp"
@@ -11,7 +11,7 @@ inline lpt_gemm_options transposed_b() {
   return options;
 }
 
-// A new tensor of any axes with these numbers, rounded to its format.
+// Creates a tensor with any number of axes from these values, rounded to its format.
 inline Tensor tensor_of(lpt_context *context, lpt_format format, const std::vector<int64_t> &extents,
                         const std::vector<double> &numbers) {
   Tensor tensor = make_tensor(context, format, extents);
@@ -22,7 +22,7 @@ inline Tensor tensor_of(lpt_context *context, lpt_format format, const std::vect
   return tensor;
 }
 
-// A new tensor of the same extents and numbers in bf16, by lpt_quantize().
+// Returns a bf16 copy of the tensor, cast by lpt_quantize().
 inline Tensor bf16_of(lpt_context *context, const lpt_tensor *tensor) {
   const lpt_tensor_description description = describe(context, tensor);
   Tensor rounded = make_tensor(context, LPT_FORMAT_BF16, {description.extents, description.extents + description.rank});
@@ -40,7 +40,7 @@ inline Tensor pack(lpt_context *context, const lpt_tensor *weights, const lpt_we
   return packed;
 }
 
-// a (m × k) by b (n × k), in f32.
+// Returns a (m × k) · b, where b is stored transposed (n × k), in f32.
 inline std::vector<double> gemm_of(lpt_context *context, const lpt_tensor *a, const lpt_tensor *b, int64_t m,
                                    int64_t n) {
   const lpt_gemm_options options = transposed_b();

@@ -1,4 +1,4 @@
-// Emulated arithmetic and the portable order through the interface.
+// Emulated arithmetic and the portable summation order through the C interface.
 #include <algorithm>
 #include <utility>
 
@@ -69,7 +69,7 @@ TEST(GemmArithmetic, SaysWhichFormatsItTakes) {
   }
 }
 
-// The GEMM of gradients in e3m0 and weights in int4, as 4-bit training has it: shifts give the exact sums.
+// The GEMM of e3m0 gradients and int4 weights, as in 4-bit training: shifts give the exact sums.
 TEST(GemmArithmetic, OfShiftsIsExact) {
   const Context context = make_context(2);
   const int64_t m = 70, n = 130, k = 300;
@@ -88,7 +88,7 @@ TEST(GemmArithmetic, OfShiftsIsExact) {
   EXPECT_NE(0, *std::max_element(exact.magnitude.begin(), exact.magnitude.end()));
 }
 
-// Bytes of a · b in the portable order, b stored transposed; nothing where the CPU lacks the instruction set.
+// Returns the bytes of a · b in the portable order, b stored transposed. Empty if the CPU lacks the instruction set.
 std::vector<uint8_t> portable_bytes(lpt_isa isa, int32_t threads, bool is_packed, lpt_format a_format,
                                     lpt_format b_format) {
   const int64_t m = 100, n = 90, k = 133;
@@ -112,7 +112,7 @@ std::vector<uint8_t> portable_bytes(lpt_isa isa, int32_t threads, bool is_packed
   return bytes_of(context.get(), c.get());
 }
 
-// Any instruction set, any number of threads, weights packed or not.
+// Covers every instruction set, several thread counts, and weights with and without packing.
 TEST(GemmPortable, GivesTheSameBitsOnEveryInstructionSet) {
   const lpt_format pairs[][2] = {{LPT_FORMAT_E4M3FN_TENSOR, LPT_FORMAT_E4M3FN_TENSOR},
                                  {LPT_FORMAT_INT8_ROW, LPT_FORMAT_INT8_ROW},

@@ -1,4 +1,4 @@
-// Batches and groups of GEMMs, against sums in double.
+// Batched and grouped GEMMs against sums in double.
 #include <array>
 
 #include "tests/api/gemm.hpp"
@@ -34,7 +34,7 @@ TEST(GemmBatch, MultipliesMatrixByMatrix) {
   }
 }
 
-// Heads of attention: matrices lie between one another, in tokens × heads × columns.
+// Attention heads: the matrices are interleaved in memory as tokens × heads × columns.
 struct Heads {
   static constexpr int64_t kCount = 3, kM = 10, kN = 12, kK = 8;
 
@@ -63,7 +63,7 @@ struct Heads {
     return result;
   }
 
-  // Each head of a by a matrix of b, or by its first one.
+  // Each head of a is multiplied by its matrix of b, or by the first matrix of b.
   void expect_in_c(bool is_b_shared) const {
     for (int64_t h = 0; h < kCount; ++h) {
       const std::vector<double> right = part(b, is_b_shared ? 0 : h * kN * kK, kN * kK);
@@ -82,7 +82,7 @@ TEST(GemmBatch, TakesMatricesThatLieBetweenOneAnother) {
   }
 }
 
-// One of a for all of b, and one of b for all of a: c is matrix behind matrix.
+// One matrix of a for all of b, and one matrix of b for all of a. The matrices of c are contiguous.
 TEST(GemmBatch, TakesOneMatrixForAllToADenseC) {
   Heads heads;
   lpt_context *const c = heads.context.get();
@@ -114,7 +114,7 @@ TEST(GemmBatch, TakesPackedWeightsForAllAndForEach) {
   }
 }
 
-// Scales and zero points lie beside each matrix.
+// Every matrix has its scales and zero points.
 TEST(GemmBatch, FindsTheScalesOfEachMatrix) {
   const Context context = make_context(2);
   lpt_context *const c = context.get();
@@ -143,7 +143,7 @@ TEST(GemmBatch, FindsTheScalesOfEachMatrix) {
   }
 }
 
-// Two leading axes of a change places in memory; a is stored transposed. A residual of zeros sends c through a copy.
+// The two leading axes of a are permuted in memory; a is stored transposed. A residual of zeros makes the GEMM use a copy of c.
 TEST(GemmBatch, CountsThroughAllLeadingAxes) {
   const Context context = make_context(2);
   lpt_context *const c = context.get();
@@ -171,7 +171,7 @@ TEST(GemmBatch, CountsThroughAllLeadingAxes) {
   }
 }
 
-// What a call may do to its result, by name.
+// Epilogue options of a call.
 struct Ending {
   lpt_activation activation;
   lpt_format format;
@@ -190,7 +190,7 @@ constexpr Ending kEndings[] = {
     {LPT_ACTIVATION_NONE, LPT_FORMAT_E4M3FN, false, true, true},
 };
 
-// GEMMs by one call and by a call for each: the same bits.
+// Compares one call for several GEMMs with one call for each: the bits are equal.
 class Endings {
  public:
   static constexpr int64_t kCount = 3, kM = 5, kN = 66, kK = 20;
@@ -216,7 +216,7 @@ class Endings {
     return tensor_of(context(), format, extents, draw_normal(place, count));
   }
 
-  // The matrix of c at `index`, by a call of its own.
+  // Computes the matrix of c at `index` by a separate call.
   std::vector<double> alone(int64_t index, const lpt_tensor *bias) const {
     const Tensor a = matrix(620, LPT_FORMAT_BF16, index, kM, kK), b = matrix(621, LPT_FORMAT_F32, index, kK, kN);
     const Tensor c = matrix(622, ending_.format, index, kM, columns());
@@ -299,7 +299,7 @@ TEST(GemmGrouped, EndsTheRowsOfEachGroupAsAGemmAlone) {
   }
 }
 
-// Without k a GEMM is beta times c plus the bias, and all of c is written, at any thread count.
+// With k = 0 a GEMM is beta times c plus the bias. All of c is written, with any number of threads.
 class GemmWithoutK : public testing::TestWithParam<int32_t> {
  protected:
   static constexpr int64_t kCount = 2, kM = 3, kN = 5;
@@ -353,7 +353,7 @@ TEST_P(GemmWithoutK, GroupsWithoutRowsWriteTheOtherTerms) {
   expect_terms(c.get());
 }
 
-// Every storage of packed weights: the sparse ones run one GEMM after another.
+// Covers every storage of packed weights; the sparse ones run one GEMM after another.
 TEST_P(GemmWithoutK, PackedWeightsWriteTheOtherTerms) {
   for (const lpt_weights_storage storage :
        {LPT_WEIGHTS_STORAGE_ALL, LPT_WEIGHTS_STORAGE_BITMASK, LPT_WEIGHTS_STORAGE_BLOCK_SPARSE}) {
@@ -373,7 +373,7 @@ TEST_P(GemmWithoutK, PackedWeightsWriteTheOtherTerms) {
 
 INSTANTIATE_TEST_SUITE_P(Threads, GemmWithoutK, testing::Values(1, 2));
 
-// Rows of no group stay, empty groups are legal, and the threads do not change a bit.
+// Rows outside all groups are unchanged, empty groups are valid, and the bits do not depend on the threads.
 TEST(GemmGrouped, MultipliesRowsByTheMatrixOfTheirGroup) {
   const int64_t n = 70, k = 96;
   const std::vector<int64_t> ends = {0, 5, 5, 38, 39, 120, 120};
@@ -443,7 +443,7 @@ TEST(GemmGrouped, MultipliesAlongTheRowsOfGroups) {
   }
 }
 
-// Matrices of a, or one for all; groups along rows, and along k: as if a had been cast to bf16 before.
+// One matrix of a for each GEMM or one for all; groups along rows and along k. The result equals that of a cast to bf16 first.
 TEST(GemmBatch, CastsAToBf16WhereTheFlagIsSet) {
   const int64_t count = 3, m = 7, n = 33, k = 64;
   const Context context = make_context(2);

@@ -1,4 +1,4 @@
-// W4A8 as DPQ (arXiv 2505.14638) has it: int4 weights become FP8 with one scale, by one rounding; GEMMs are FP8 × FP8.
+// W4A8 of DPQ (arXiv 2505.14638): int4 weights are rounded once to FP8 with one scale. GEMMs are FP8 × FP8.
 #include <cmath>
 
 #include "tests/api/support.hpp"
@@ -8,13 +8,13 @@ namespace {
 
 constexpr int64_t kM = 20, kN = 64, kK = 384;
 
-// Magnitudes of e4m3fn by code, from its definition.
+// Returns the magnitude of an e4m3fn code by its definition.
 double magnitude_of(int code) {
   const int exponent = code >> 3, mantissa = code & 7;
   return exponent == 0 ? std::ldexp(mantissa, -9) : std::ldexp(8 + mantissa, exponent - 10);
 }
 
-// The nearest code; of two as near, the even one.
+// Rounds to the nearest code, ties to even.
 double nearest(double value) {
   int best = 0;
   for (int code = 1; code <= 0x7E; ++code) {
@@ -31,7 +31,7 @@ TEST(GemmDpq, DecodesInt4ToFp8WithOneRoundingAndMultipliesExactly) {
   const std::vector<double> weights = numbers_of(context.get(), int4.get());
   double amax = 0;
   for (const double weight : weights) amax = std::max(amax, std::abs(weight));
-  // The largest number stays below 224 of the 240 that the paper's devices have.
+  // The largest value stays below 224; the devices of the paper reach 240.
   const double scale = std::exp2(std::ceil(std::log2(amax / 224)));
 
   const Tensor wide = make_tensor(context.get(), LPT_FORMAT_F32, kN, kK);

@@ -1,9 +1,9 @@
-// What quantizing both operands costs a GEMM: the relative error (Frobenius) of Q(a) · Q(b) against a · b, with numbers
-// of a and b normal, k = 4096. An independent simulation gave the figures; they hold within 3 %.
+// Error of a GEMM that quantizes both operands: the relative error (Frobenius) of Q(a) · Q(b) against a · b. The elements
+// of a and b are normal, k = 4096. An independent simulation gives the expected errors, which hold within 3 %.
 //
-// A figure is about the square root of the operands' relative squared errors added, whatever m and n. Only int8 with one
-// scale per tensor depends on them: its step follows the largest of all numbers. .0165 is what tensors of 512 × 4096 give,
-// whose largest number is about 5.13; it has a deviation of .25.
+// An error is about the square root of the sum of the relative squared errors of both operands, for any m and n. Only int8 with
+// one scale per tensor depends on m and n: its step is proportional to the amax. The error .0165 is that of tensors of
+// 512 × 4096, whose amax is about 5.13 with a standard deviation of .25.
 #include <cmath>
 
 #include "tests/api/support.hpp"
@@ -12,7 +12,7 @@
 namespace lpt::test {
 namespace {
 
-// With a sanitizer a quarter of the work: deviations are twice as large, and int8_tensor has no figure.
+// A sanitizer run does a quarter of the work. Its deviations are twice as large, and it skips int8_tensor.
 const int64_t kRows = kIsSanitized ? 256 : 512;
 constexpr int64_t kDepth = 4096;
 
@@ -56,7 +56,7 @@ struct Draw {
   }
 
   std::vector<float> a, b;
-  std::vector<float> exact;  // in f32, whose own error is below 1e-5
+  std::vector<float> exact;  // in f32, with an error below 1e-5
 };
 
 Tensor quantized(lpt_context *context, const std::vector<float> &numbers, const Simulated &simulated, uint64_t seed) {
@@ -74,7 +74,7 @@ double error_of(const std::vector<float> &found, const std::vector<float> &exact
   return relative_error({found.begin(), found.end()}, {exact.begin(), exact.end()});
 }
 
-// The deviation from draw to draw is below .5 % but for int8_tensor, where it is 3.4 %: 1.1 % of the mean of ten draws.
+// The deviation between draws is below .5 %, except for int8_tensor: 3.4 %, which is 1.1 % for the mean of ten draws.
 TEST(GemmErrors, AreThoseOfTheSimulation) {
   const Context context = make_context(2);
   double sums[std::size(kSimulated)] = {};
@@ -89,7 +89,8 @@ TEST(GemmErrors, AreThoseOfTheSimulation) {
       const double error = error_of(found, draw.exact);
       sums[at] += error;
       if (std::string(kSimulated[at].format) != "int8_tensor") continue;
-      // Rounding to steps s leaves s^2 / 12 of a number; the elements of a GEMM see both operands' steps.
+      // Rounding with step s has a mean squared error of s² / 12 per element. The error of a GEMM includes the steps of both
+      // operands.
       const auto a_step = static_cast<double>(tensor_scale_of(context.get(), a.get()));
       const auto b_step = static_cast<double>(tensor_scale_of(context.get(), b.get()));
       EXPECT_NEAR(error, std::sqrt((a_step * a_step + b_step * b_step) / 12), .02 * error);

@@ -1,4 +1,4 @@
-// What becomes of a GEMM on its way to c: activation, residual, encoding, outliers. Judged in double.
+// The epilogue of a GEMM: activation, residual, cast, outliers. The reference is computed in double.
 #include <cmath>
 
 #include "tests/api/gemm.hpp"
@@ -61,7 +61,7 @@ double activation_of(lpt_activation activation, double x) {
   }
 }
 
-// Slopes of these functions stay below 1.13, so the bound of the GEMM grows by no more.
+// The slopes of these functions are below 1.13, so the error bound of the GEMM grows by at most this factor.
 TEST(GemmFinish, AppliesActivationsAndAddsTheResidual) {
   Case w;
   const std::vector<double> added = draw_normal(704, kM * kN);
@@ -114,7 +114,7 @@ TEST(GemmFinish, GatesHalfOfTheColumnsByTheOther) {
   }
 }
 
-// The codes are those of the GEMM in f32, cast by lpt_quantize() with the same options, and its statistics too.
+// Codes and statistics equal those of an f32 GEMM whose result is cast by lpt_quantize() with the same options.
 TEST(GemmFinish, EncodesAsQuantizeDoes) {
   Case w;
   lpt_quantize_options cast = LPT_QUANTIZE_OPTIONS_INIT;
@@ -153,7 +153,7 @@ TEST(GemmFinish, EncodesAsQuantizeDoes) {
   }
 }
 
-// So many rows that threads share them.
+// The result has enough rows for several threads.
 TEST(GemmFinish, IsTheSameForAnyNumberOfThreads) {
   const int64_t m = 700, n = 68, k = 9;
   for (const lpt_activation activation : {LPT_ACTIVATION_NONE, LPT_ACTIVATION_SILU, LPT_ACTIVATION_SWIGLU}) {
@@ -177,7 +177,7 @@ TEST(GemmFinish, IsTheSameForAnyNumberOfThreads) {
   }
 }
 
-// Six columns sixty times as large: int8 by rows loses the others beside them, and keeps them without.
+// Six columns are 60 times as large. int8 with row scales loses the other columns, unless these six are multiplied separately.
 TEST(GemmOutliers, AreMultipliedAside) {
   const Context context = make_context(2);
   const int64_t m = 64, n = 96, k = 512;
@@ -196,7 +196,7 @@ TEST(GemmOutliers, AreMultipliedAside) {
   }
   const std::vector<double> small = multiply(rest, right, m, n, k).value;
   const Tensor packed = pack(context.get(), weights.get());
-  // Errors relative to the part of the GEMM without outliers.
+  // Returns the error relative to the GEMM without the outlier columns.
   const auto error_of = [&](const lpt_tensor *left, const lpt_tensor *b, double threshold, lpt_format format) {
     lpt_gemm_options options = LPT_GEMM_OPTIONS_INIT;
     options.is_b_transposed = 1;
@@ -211,7 +211,7 @@ TEST(GemmOutliers, AreMultipliedAside) {
     }
     return std::sqrt(difference / whole);
   };
-  // The published figures are .235 and 1.2e-2, with another draw: within a quarter of them.
+  // The published errors of other random operands are .235 and 1.2e-2. The tolerance is a quarter of them.
   EXPECT_NEAR(error_of(plain.get(), weights.get(), 0, LPT_FORMAT_F32), 0.235, 0.06);
   const double aside = error_of(a.get(), weights.get(), 20, LPT_FORMAT_F32);
   EXPECT_NEAR(aside, 0.009, 0.0045);
@@ -219,8 +219,8 @@ TEST(GemmOutliers, AreMultipliedAside) {
   EXPECT_LT(error_of(a.get(), weights.get(), 20, LPT_FORMAT_BF16), 1.0);
 }
 
-// Integers whose rows hold 127 beside the outliers are cast to int8 with scale 1, so that all is exact: c is the integer
-// that it should be. Numbers of the threshold itself are outliers; b is either way, with blocks or packed.
+// The rows are integers with an amax of 127 apart from outliers, so they are cast to int8 with scale 1 and c is exact. Values
+// equal to the threshold are outliers. b is stored transposed or not, with blocks or packed.
 TEST(GemmOutliers, AreExactWhereNothingRounds) {
   const Context context = make_context(2);
   lpt_context *const w = context.get();

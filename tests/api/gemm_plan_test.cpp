@@ -1,4 +1,4 @@
-// Plans: the same bits as the call, decided once.
+// GEMM plans return the same bits as lpt_gemm() and select the kernel once.
 #include "tests/api/gemm.hpp"
 
 namespace lpt::test {
@@ -54,7 +54,7 @@ TEST(GemmPlan, GivesTheBitsOfTheCall) {
   }
 }
 
-// Residual and cast come with each call.
+// Residual and cast are arguments of each call.
 TEST(GemmPlan, TakesTheOperandsOfEachCall) {
   const Context context = make_context();
   lpt_context *const c = context.get();
@@ -79,7 +79,7 @@ TEST(GemmPlan, TakesTheOperandsOfEachCall) {
   }
 }
 
-// What a call takes does not depend on whether the plan saw data: a c of f32 takes no copy, one of codes does.
+// The workspace size does not depend on whether the plan has data. An f32 c needs no copy; a c of codes does.
 TEST(GemmPlan, TellsTheSameWorkspaceWithoutData) {
   const Context context = make_context();
   lpt_context *const c = context.get();
@@ -163,7 +163,7 @@ TEST(GemmPlan, RejectsOtherOperandsThanPlanned) {
   expect_words({values.kernel, "lacks"}, lpt_context_error(reference.get()));
 }
 
-// An f32 a that is cast takes the kernel of bf16, and scratch for the cast.
+// An f32 operand a with a cast selects the bf16 kernel and needs scratch for the cast.
 TEST(GemmPlan, CountsTheCastOfA) {
   const Context context = make_context();
   lpt_context *const c = context.get();

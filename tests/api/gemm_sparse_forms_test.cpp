@@ -1,4 +1,4 @@
-// Every form of a GEMM takes 2:4 matrices as it takes the same ones written out.
+// Every form of a GEMM with 2:4 operands equals the GEMM of the same matrices in dense form.
 #include <atomic>
 #include <cmath>
 #include <cstdlib>
@@ -18,7 +18,7 @@ struct Sizes {
   int64_t m, n, k;
 };
 
-// a, b, or both are 2:4; each is stored as it is or transposed.
+// a, b or both are 2:4. Each is stored transposed or not.
 struct Way {
   bool is_a_sparse, is_b_sparse, is_a_transposed, is_b_transposed;
 
@@ -54,7 +54,7 @@ Pair make_pair(lpt_context *context, const char *a_name, const char *b_name, con
 
 std::vector<double> draw_unit_normal(uint64_t place, int64_t count) { return draw_normal(place, count); }
 
-// The GEMM of numbers, whichever way they are stored.
+// Computes the GEMM from the elements, for any storage of the operands.
 ExactGemm exact_of(lpt_context *context, const Pair &pair, const Way &way, const Sizes &s) {
   std::vector<double> a = numbers_of(context, pair.a.dense.get());
   std::vector<double> b = numbers_of(context, pair.b.dense.get());
@@ -63,13 +63,12 @@ ExactGemm exact_of(lpt_context *context, const Pair &pair, const Way &way, const
   return multiply(a, b, s.m, s.n, s.k);
 }
 
-// Integers that no scale is multiplied into are summed exactly by every kernel; with scales, the plain one for dense
-// matrices sums f32.
+// int8 without scales is summed exactly by every kernel. With scales, the reference kernel for dense matrices sums in f32.
 bool are_sums_exact(const char *name, lpt_isa isa) {
   return name == std::string("int8") || (name == std::string("int8_row") && isa != LPT_ISA_REFERENCE);
 }
 
-// Rows that read a 2:4 matrix as it is sum floats in another order; all else is the same bits.
+// Kernels that read a 2:4 matrix directly sum floats in a different order. All other results have equal bits.
 TEST(SparseGemmForms, EveryWayToStoreAndTransposeIsTheDenseGemm) {
   int sparse_rows = 0;
   for (const lpt_isa isa : {LPT_ISA_AUTO, LPT_ISA_REFERENCE}) {
@@ -100,7 +99,7 @@ TEST(SparseGemmForms, EveryWayToStoreAndTransposeIsTheDenseGemm) {
   EXPECT_GT(sparse_rows, 10);
 }
 
-// What a call may do to its result.
+// Epilogue options of a call.
 struct Ending {
   lpt_format format;
   lpt_activation activation = LPT_ACTIVATION_NONE;
@@ -131,7 +130,7 @@ std::string text_of(const Ending &ending) {
          std::to_string(ending.flags) + " arithmetic " + std::to_string(ending.arithmetic);
 }
 
-// The options of an ending, and what they point to. Tensors have the leading axes that c has.
+// The options of an epilogue and the tensors that they point to. The tensors have the leading axes of c.
 struct Call {
   lpt_gemm_options options = LPT_GEMM_OPTIONS_INIT;
   lpt_quantize_options cast = LPT_QUANTIZE_OPTIONS_INIT;
@@ -165,7 +164,7 @@ struct Call {
     for (const int64_t extent : extents) gemm *= extent;
     return gemm;
   }
-  // A c with something in it.
+  // Creates a c with nonzero content.
   Tensor make_c(lpt_context *context) const {
     if (format != LPT_FORMAT_F64) return tensor_of(context, format, extents, draw_whole(645, count()));
     return tensor_of(context, format, extents[0], extents[1], draw_whole(645, count()));
@@ -197,7 +196,7 @@ TEST(SparseGemmForms, EveryEndingIsThatOfTheDenseGemmBitForBit) {
   }
 }
 
-// Leading axes of a: rows that fold, matrices of a batch stored transposed, and heads that lie between one another.
+// Leading axes of a: rows that fold into one matrix, transposed matrices of a batch, and interleaved heads.
 TEST(SparseGemmForms, BatchesTakeOneSparseMatrixForAll) {
   const Context context = make_context(2);
   lpt_context *const c = context.get();
@@ -235,7 +234,7 @@ TEST(SparseGemmForms, BatchesTakeOneSparseMatrixForAll) {
   }
 }
 
-// A view's places are cut with its numbers.
+// A view of a 2:4 matrix has the codes and the indices of its elements.
 TEST(SparseGemmForms, ViewsAreTheGemmsOfViews) {
   const Context context = make_context(2);
   lpt_context *const c = context.get();
@@ -256,7 +255,7 @@ TEST(SparseGemmForms, ViewsAreTheGemmsOfViews) {
   }
 }
 
-// Two matrices with the same places but other numbers, and with the same numbers in other places.
+// Two matrices share their indices but not their codes, or their codes but not their indices.
 TEST(SparseGemmForms, OperandsThatSharePartsAreNotOne) {
   const Context context = make_context();
   lpt_context *const c = context.get();
@@ -278,7 +277,7 @@ TEST(SparseGemmForms, OperandsThatSharePartsAreNotOne) {
   }
 }
 
-// ---- plans
+// Plans.
 
 struct Plan {
   lpt_gemm_plan *handle = nullptr;
@@ -320,8 +319,8 @@ TEST(SparseGemmForms, PlansGiveTheBitsOfTheCall) {
   }
 }
 
-// A plan runs its kernel on any context that has what the kernel needs, with the bits of the context that it was made
-// for: also where that one would pick another kernel, since it can read 2:4 or packed matrices as they are.
+// A plan runs its kernel on every context that has the required features, and returns the bits of the context that created it.
+// This holds even if the other context selects another kernel that reads 2:4 or packed matrices directly.
 TEST(SparseGemmForms, PlansKeepTheirKernelOnOtherContexts) {
   const Context fast = make_context(2);
   for (const lpt_isa isa : {LPT_ISA_REFERENCE, LPT_ISA_X86_AVX2, LPT_ISA_X86_AVX512}) {
@@ -350,7 +349,7 @@ TEST(SparseGemmForms, PlansKeepTheirKernelOnOtherContexts) {
   }
 }
 
-// ---- scratch
+// Scratch.
 
 struct Counter {
   std::atomic<int64_t> bytes{0};
@@ -365,7 +364,7 @@ void *take(void *user, size_t bytes, size_t alignment) {
 
 void give(void *, void *memory, size_t) { std::free(memory); }
 
-// One 2:4 matrix for a whole batch is written out once, not for each GEMM.
+// A 2:4 matrix that is shared by a batch is expanded to dense once, not for each GEMM.
 TEST(SparseGemmForms, ABatchWritesOneMatrixOutOnce) {
   Counter counter;
   lpt_context_options context_options = LPT_CONTEXT_OPTIONS_INIT;

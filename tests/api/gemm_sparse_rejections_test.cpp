@@ -1,4 +1,5 @@
-// Calls that take no 2:4 matrix reject it by name and leave c; c may not overlap what such a matrix stores.
+// Calls that do not support 2:4 matrices reject them by name and leave c unchanged. c must not overlap the parts of such a
+// matrix.
 #include <cstring>
 
 #include "tests/api/gemm.hpp"
@@ -69,9 +70,9 @@ TEST(SparseGemmRejections, OtherArgumentsRejectSparseMatricesByName) {
   rejected("residual is", options, result.get());
 }
 
-// ---- where a 2:4 matrix is
+// Memory of a 2:4 matrix.
 
-// A bf16/2:4 matrix in the caller's memory: rows of `stride` numbers, and places.
+// A bf16/2:4 matrix in memory of the caller: rows of `stride` codes, and the indices.
 struct Wrapped {
   static constexpr int64_t kRows = 4, kColumns = 32;
   alignas(64) uint16_t payload[64 + 128 + 64] = {};
@@ -91,7 +92,7 @@ struct Wrapped {
   Wrapped &operator=(const Wrapped &) = delete;
 };
 
-// c may lie behind what is stored, and between its rows, but neither on it nor on the places.
+// c may be after the codes or between their rows, but must overlap neither codes nor indices.
 TEST(SparseGemmRejections, CMayNotOverlapWhatIsStored) {
   const Context context = make_context();
   lpt_context *const c = context.get();
@@ -133,7 +134,7 @@ TEST(SparseGemmRejections, CMayNotOverlapWhatIsStored) {
   }
 }
 
-// Parts without data are for LPT_CHECK_ONLY, scales as well.
+// Parts without data are valid only with LPT_CHECK_ONLY, scales included.
 TEST(SparseGemmRejections, RejectsPartsWithoutData) {
   const Context context = make_context();
   lpt_context *const c = context.get();

@@ -1,4 +1,4 @@
-// GEMMs of 2:4 matrices through the interface: they are the GEMMs of the same matrices written out.
+// GEMMs of 2:4 matrices through the C interface equal the GEMMs of the same matrices in dense form.
 #include <cmath>
 
 #include "tests/api/sparse.hpp"
@@ -33,7 +33,7 @@ TEST(SparseGemm, IntegersEqualTheDenseGemmBitForBit) {
   }
 }
 
-// Both sums are off by at most (k + 2) roundings of the sum of magnitudes; a random walk stays far below.
+// Both sums have an error of at most (k + 2) roundings of the sum of magnitudes. Random rounding errors stay far below it.
 TEST(SparseGemm, FloatsMatchTheDenseGemm) {
   const Context context = make_context(2);
   for (const char *a_name : {"f32", "bf16"}) {
@@ -62,8 +62,8 @@ TEST(SparseGemm, FloatsMatchTheDenseGemm) {
   }
 }
 
-// What no row reads as it is gets written out in slabs of rows, by which thread does not matter: slabs begin where blocks
-// of scales do, and c and the bias are cut with them.
+// An operand that no kernel reads directly is expanded to dense in slabs of rows. Slabs begin at blocks of scales; c and the
+// bias are divided at the same rows. The thread of a slab does not change the bits.
 TEST(SparseGemm, InSlabsHasTheBitsOfTheDenseGemm) {
   const int64_t m = 20, n = 500, k = 700;
   for (const char *name : {"f32", "f16", "e4m3fn_row", "e4m3fn/128x128/f32", "mxfp8_e4m3", "nvfp4", "nvfp4_16x16"}) {
@@ -89,7 +89,7 @@ TEST(SparseGemm, InSlabsHasTheBitsOfTheDenseGemm) {
 }
 
 TEST(SparseGemm, InSlabsIsCancelledBetweenThem) {
-  const Context context = make_context(4);  // each has its share
+  const Context context = make_context(4);  // each thread has a slab
   const Weights weights = make_weights(context.get(), "f16", 640, 250);
   const Tensor a = tensor_of(context.get(), LPT_FORMAT_BF16, 20, 250, draw_normal(551, 20 * 250));
   const Tensor c = make_tensor(context.get(), LPT_FORMAT_F32, 20, 640);
@@ -119,7 +119,7 @@ TEST(SparseGemm, EveryRowOfTheMachineGivesTheSameBits) {
   }
 }
 
-// The input gradient takes the transposed copy; a sparse first operand is written out.
+// The input gradient uses the transposed copy. A sparse operand a is expanded to dense.
 TEST(SparseGemm, TakesSparseOperandsOnEitherSideAndEitherWay) {
   const Context context = make_context(2);
   const int64_t rows = 48;

@@ -1,4 +1,4 @@
-// GEMMs through the interface, against sums in double.
+// GEMMs through the C interface, against sums in double.
 #include "tests/api/gemm.hpp"
 
 namespace lpt::test {
@@ -9,7 +9,7 @@ struct Sizes {
 };
 constexpr Sizes kSizes[] = {{1, 1, 1}, {3, 5, 7}, {17, 33, 65}, {64, 48, 128}, {130, 70, 259}};
 
-// op(a) · op(b) by the library, from operands that are stored as the flags say.
+// Returns op(a) · op(b) computed by the library. The operands are stored as the flags specify.
 std::vector<double> multiply_stored(lpt_context *context, const lpt_tensor *a, const lpt_tensor *b,
                                     bool is_a_transposed, bool is_b_transposed, int64_t m, int64_t n,
                                     lpt_format output = LPT_FORMAT_F32) {
@@ -57,7 +57,7 @@ TEST(Gemm, ComputesInF64WhereAnyOperandIsF64) {
   const Context context = make_context(2);
   const int64_t m = 20, n = 30, k = 100;
   std::vector<double> a = draw_normal(73, m * k);
-  for (double &number : a) number *= 1.0 + 0x1p-40;  // f32 would lose this
+  for (double &number : a) number *= 1.0 + 0x1p-40;  // bits that f32 does not have
   const std::vector<double> b = draw_normal(74, k * n);
   const Tensor left = tensor_of(context.get(), LPT_FORMAT_F64, m, k, a);
   const Tensor right = tensor_of(context.get(), LPT_FORMAT_F32, k, n, b);
@@ -67,7 +67,7 @@ TEST(Gemm, ComputesInF64WhereAnyOperandIsF64) {
   for (size_t i = 0; i < given.size(); ++i) EXPECT_NEAR(exact.value[i], given[i], 1e-14 * exact.magnitude[i]);
 }
 
-// 2^30 + 1 - 2^30 + 1 is 2 in f64, and 1 where a sum is f32: alone, and as every storage has it.
+// 2^30 + 1 - 2^30 + 1 is 2 in f64, and 1 if the sum is f32. The operands are dense or in any other storage.
 class GemmF64 : public testing::Test {
  protected:
   static constexpr int64_t kM = 3, kN = 5, kK = 8;
@@ -75,7 +75,7 @@ class GemmF64 : public testing::Test {
   Context context_ = make_context(2);
   lpt_context *const c_ = context_.get();
 
-  // Two of every four columns hold anything.
+  // Returns `rows` copies of a row. At most two of every four columns are nonzero.
   static std::vector<double> rows_of(int64_t rows, const std::vector<double> &row) {
     std::vector<double> all;
     for (int64_t r = 0; r < rows; ++r) all.insert(all.end(), row.begin(), row.end());
@@ -160,7 +160,7 @@ TEST(Gemm, TakesColumnMajorOperandsInEveryPlaceAndTransposition) {
   const std::vector<double> a = draw_normal(77, m * k);
   const std::vector<double> b = draw_normal(78, k * n);
   const ExactGemm exact = multiply(a, b, m, n, k);
-  // Element (r, c) of a rows × columns matrix at c · stride + r.
+  // Stores element (r, c) of a rows × columns matrix at c · stride + r.
   const auto store = [](const std::vector<double> &matrix, int64_t rows, int64_t columns, int64_t stride) {
     std::vector<float> data(static_cast<size_t>(columns * stride), 99.0f);
     for (int64_t r = 0; r < rows; ++r) {
@@ -293,7 +293,7 @@ TEST(Gemm, CheckOnlyTakesOperandsWithoutDataAndTellsTheKernel) {
   EXPECT_EQ(0u, std::string(lpt_context_explanation(context.get())).find("gemm: gemm_"));
 }
 
-// Rows of a matrix that is in memory with any strides.
+// Returns the elements of a matrix with any strides, row by row.
 std::vector<double> numbers_of_strided(const std::vector<float> &memory, int64_t rows, int64_t columns,
                                        const std::vector<int64_t> &strides) {
   std::vector<double> numbers;
@@ -305,7 +305,7 @@ std::vector<double> numbers_of_strided(const std::vector<float> &memory, int64_t
   return numbers;
 }
 
-// With the flag, and of an a that was cast before without it.
+// Compares a GEMM with LPT_GEMM_CAST_A_TO_BF16 with the GEMM of an a that was cast to bf16 first.
 void expect_bits_of_cast(lpt_context *context, const lpt_tensor *a, const lpt_tensor *cast, const lpt_tensor *b,
                          lpt_gemm_options options, const std::vector<int64_t> &c_extents) {
   const Tensor expected = make_tensor(context, LPT_FORMAT_F32, c_extents);
@@ -365,7 +365,7 @@ TEST(GemmCastA, RoundsInfinitiesAndWhatIsBeyondBf16ToInfinity) {
   lpt_gemm_options options = LPT_GEMM_OPTIONS_INIT;
   options.flags = LPT_GEMM_CAST_A_TO_BF16;
   ASSERT_TRUE(ok(context.get(), lpt_gemm(context.get(), left.get(), one.get(), &options, c.get())));
-  // 1 + 2^-8 is half way between two numbers of bf16: to the even one.
+  // 1 + 2^-8 is halfway between two bf16 values and rounds to even.
   EXPECT_EQ(numbers_of(context.get(), c.get()), (std::vector<double>{INFINITY, INFINITY, -INFINITY, 1.0}));
 }
 
@@ -379,7 +379,7 @@ TEST(GemmCastA, TakesATransposedAStridedOneAndLeadingAxes) {
   options.is_a_transposed = 1;
   expect_bits_of_cast(context.get(), stored.get(), bf16_of(context.get(), stored.get()).get(), b.get(), options,
                       {m, n});
-  // Columns that are adjacent, and rows with gaps.
+  // Adjacent columns, and rows with gaps.
   std::vector<float> wide(static_cast<size_t>(2 * m * k));
   for (size_t i = 0; i < wide.size(); ++i) wide[i] = static_cast<float>(numbers[i % numbers.size()]);
   for (const std::vector<int64_t> &strides : {std::vector<int64_t>{1, m}, std::vector<int64_t>{2 * k, 1}}) {

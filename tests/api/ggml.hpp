@@ -1,4 +1,4 @@
-// Blocks of ggml: their types, bytes that are finite, and the numbers of its formulas, in double.
+// Blocks of ggml: their types, bytes with finite values, and the values of the ggml formulas in double.
 #pragma once
 
 #include <cmath>
@@ -7,7 +7,7 @@
 
 namespace lpt::test {
 
-// A number of f16 by its definition.
+// Returns the value of an f16 code by its definition.
 inline double half_number(uint32_t code) {
   const int exponent = static_cast<int>(code >> 10 & 31);
   const double fraction = static_cast<double>(code & 1023) / 1024;
@@ -43,12 +43,12 @@ inline std::vector<double> ggml_numbers(const GgmlCase &of, const Bytes &bytes) 
       if (of.format == LPT_FORMAT_MXFP4) numbers.push_back(std::ldexp(kDoubledE2m1[half], block[0] - 128));
     }
   }
-  // To f32: Q4_1 rounds, MXFP4 may overflow, all else is exact.
+  // The conversion to f32 rounds Q4_1, may overflow for MXFP4, and is exact for all other types.
   for (double &number : numbers) number = static_cast<double>(static_cast<float>(number));
   return numbers;
 }
 
-// An exponent field of 31 loses its top bit, a scale of 255 its lowest: every block is finite.
+// Clears the top bit of an f16 exponent of 31, and the lowest bit of a scale of 255, so that every block is finite.
 inline void make_finite(const GgmlCase &of, Bytes &bytes) {
   const size_t halves = of.format == LPT_FORMAT_MXFP4 ? 0 : of.format == LPT_FORMAT_UINT4_1X32 ? 2 : 1;
   for (size_t begin = 0; begin < bytes.size(); begin += of.block_bytes) {
@@ -70,7 +70,7 @@ inline Bytes operator+(Bytes a, const Bytes &b) {
   return a;
 }
 
-// A block of scale d and minimum m, both in f16; `codes` is each of its sixteen bytes of two codes.
+// Returns a block of scale d and minimum m, both in f16. `codes` is the value of each of its 16 bytes of two codes.
 inline Bytes q4_1_block(uint32_t d, uint32_t m, uint8_t codes) {
   return Bytes{static_cast<uint8_t>(d), static_cast<uint8_t>(d >> 8), static_cast<uint8_t>(m),
                static_cast<uint8_t>(m >> 8)} +

@@ -1,5 +1,5 @@
-// Foreign layouts against those who speak them: gguf (ggml's own package), bitsandbytes, and torchao's tiles of cuBLAS.
-// tools/make_foreign_layout_golden.py makes the files and says what is left out of them.
+// Foreign layouts against their libraries: gguf (the package of ggml), bitsandbytes, and the cuBLAS tiles of torchao.
+// tools/make_foreign_layout_golden.py writes the files and documents the excluded blocks.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -23,13 +23,13 @@ std::vector<float> floats_of(lpt_context *context, const lpt_tensor *tensor) {
   return floats;
 }
 
-// Files with "a zero always as +0" hold these.
+// Replaces -0 by +0, for files in which every zero is +0.
 std::vector<float> with_plus_zeros(std::vector<float> floats) {
   for (float &number : floats) number += 0.0f;
   return floats;
 }
 
-// ---- ggml
+// ggml.
 
 constexpr int64_t kGgmlColumns = 1024;
 
@@ -38,10 +38,10 @@ struct GgmlType {
   uint64_t seed;
   lpt_format format;
   lpt_foreign_layout foreign_layout;
-  std::vector<size_t> halves;  // where an f16 stands in a block
+  std::vector<size_t> halves;  // byte offsets of f16 values in a block
 };
 
-// The bytes of words, with finite f16 numbers and scales; the script says so in words.
+// Returns the bytes of random words with finite f16 values and scales, as the script computes them.
 std::vector<uint8_t> ggml_bytes(const GgmlType &type, size_t blocks, size_t block_bytes) {
   golden::SplitMix64 random(type.seed);
   std::vector<uint8_t> bytes;
@@ -81,11 +81,11 @@ TEST_P(GoldenGgml, BlocksDecodeAsByGguf) {
   const Tensor tensor = make_tensor(context.get(), type.format, rows, kGgmlColumns);
   ASSERT_TRUE(import(context.get(), bytes, type.foreign_layout, tensor.get()));
   EXPECT_EQ(row[4], digest_of_floats(with_plus_zeros(floats_of(context.get(), tensor.get()))));
-  if (type.format == LPT_FORMAT_F32) return;  // numbers are not written back
+  if (type.format == LPT_FORMAT_F32) return;  // an f32 tensor is not exported
   EXPECT_TRUE(bytes == exported(context.get(), tensor.get(), type.foreign_layout));
 }
 
-// ---- bitsandbytes
+// bitsandbytes.
 
 constexpr int64_t kBnbColumns = 1024;
 constexpr size_t kBnbBlock = 64;
@@ -96,7 +96,7 @@ struct BnbElement {
 };
 constexpr BnbElement kBnbElements[] = {{"nf4", LPT_FORMAT_NF4_1X64}, {"bnb_fp4", LPT_FORMAT_BNB_FP4_1X64}};
 
-// Blocks with a NaN or an infinity, and those below LPT's smallest scale, are left out.
+// Excludes blocks with a NaN or an infinity, and blocks whose scale is below the smallest scale of LPT.
 std::vector<bool> kept_blocks(const std::vector<float> &values) {
   std::vector<bool> is_kept;
   for (size_t start = 0; start < values.size(); start += kBnbBlock) {
@@ -111,7 +111,7 @@ std::vector<bool> kept_blocks(const std::vector<float> &values) {
   return is_kept;
 }
 
-// Codes in the order of the elements; the first of a byte in the high half.
+// Returns the codes in element order. The first code of a byte is in the high half.
 std::vector<uint8_t> codes_of(const std::vector<uint8_t> &bytes) {
   std::vector<uint8_t> codes;
   for (const uint8_t byte : bytes) {
@@ -127,7 +127,7 @@ std::vector<uint8_t> bytes_of_codes(const std::vector<uint8_t> &codes) {
   return bytes;
 }
 
-// LPT's codes as bitsandbytes' CPU would write them: its other thresholds are a list, its zero has no sign.
+// Converts codes of LPT to those of bitsandbytes on a CPU. The file lists codes with other thresholds; its zero has no sign.
 std::vector<uint8_t> as_on_its_cpu(std::vector<uint8_t> codes, const BnbElement &element, const std::string &name,
                                    const std::vector<bool> &is_kept) {
   for (size_t i = 0; i < codes.size(); ++i) {
@@ -181,7 +181,7 @@ TEST_P(GoldenBitsandbytes, BlocksAndTheirNumbersAreThoseOfItsCpu) {
   }
 }
 
-// ---- scale tiles of cuBLAS
+// Scale tiles of cuBLAS.
 
 TEST(GoldenCublas, TilesOfScalesAreThoseOfTorchao) {
   const Context context = make_context();

@@ -1,4 +1,4 @@
-// Rotations and their signs through the interface, against Sylvester's matrix and Philox, both written down here again.
+// Rotations and their signs through the C interface, against Sylvester's matrix and Philox, both defined again in this file.
 #include <bit>
 #include <cmath>
 
@@ -24,7 +24,7 @@ std::vector<double> draw_signs(uint64_t place, int64_t count) {
   return signs;
 }
 
-// What a row becomes, and the sum of magnitudes that bounds the error.
+// A rotated row, and the sums of magnitudes that bound its error.
 struct Rotated {
   std::vector<double> value, magnitude;
 };
@@ -49,7 +49,7 @@ Rotated rotated(const std::vector<double> &row, int64_t size, const std::vector<
   return result;
 }
 
-// Half a unit of the output's last place, and what underflows.
+// Returns half a unit in the last place of the output, plus the error of an underflow.
 double rounding_error(lpt_format format, double value) {
   if (format == LPT_FORMAT_BF16) return std::fabs(value) * 0x1p-8 + 0x1p-133;
   if (format == LPT_FORMAT_F16) return std::fabs(value) * 0x1p-11 + 0x1p-24;
@@ -63,7 +63,7 @@ TEST(Hadamard, GivesTheDefinitionInEveryFormat) {
       for (const int64_t columns : {128, 77, 300}) {
         for (const int32_t size : {16, 32, 64, 128}) {
           for (const int32_t is_inverse : {0, 1}) {
-            const int64_t rows = 35;  // more than the library takes at once
+            const int64_t rows = 35;  // more rows than the library rotates at once
             const Tensor source = tensor_of(context.get(), from, rows, columns, draw_normal(71, rows * columns));
             const std::vector<double> signs = draw_signs(72, is_inverse == 1 ? columns : size);
             const Tensor sign_tensor = vector_of(context.get(), LPT_FORMAT_INT8, signs);
@@ -78,7 +78,7 @@ TEST(Hadamard, GivesTheDefinitionInEveryFormat) {
                   rotated(std::vector<double>(begin, begin + columns), size, signs, is_inverse == 1);
               for (int64_t c = 0; c < columns; ++c) {
                 const auto at = static_cast<size_t>(c);
-                // Seven additions, one GEMM and its factor, each half a unit of f32's last place.
+                // Seven additions, one product and its factor: each has an error of half a unit in the last place of f32.
                 const double allowed =
                     10 * 0x1p-24 * expected.magnitude[at] + rounding_error(to, expected.value[at]) * 1.001;
                 ASSERT_NEAR(found[static_cast<size_t>(r * columns + c)], expected.value[at], allowed)
@@ -139,11 +139,11 @@ TEST(Hadamard, TakesEmptyMatricesAndSingleColumns) {
     const Tensor source = tensor_of(context.get(), LPT_FORMAT_F32, shape.rows, shape.columns, numbers);
     const Tensor output = make_tensor(context.get(), LPT_FORMAT_F32, shape.rows, shape.columns);
     EXPECT_TRUE(ok(context.get(), lpt_hadamard(context.get(), source.get(), nullptr, output.get())));
-    EXPECT_EQ(numbers, numbers_of(context.get(), output.get()));  // a single column stays as it is
+    EXPECT_EQ(numbers, numbers_of(context.get(), output.get()));  // a single column is unchanged
   }
 }
 
-// A cast with a rotation is the rotation, then the cast: of the rows of each output.
+// A cast with a rotation equals the rotation followed by the cast, on the rows of each output.
 TEST(Hadamard, IsWhatACastDoesFirst) {
   const int64_t rows = 96;
   const int64_t columns = 160;
@@ -177,7 +177,7 @@ TEST(Hadamard, IsWhatACastDoesFirst) {
   }
 }
 
-// ---- signs
+// Signs.
 
 // Philox4x32 with 7 rounds, from the paper.
 std::vector<uint32_t> philox(std::vector<uint32_t> counter, uint64_t seed) {
@@ -193,7 +193,7 @@ std::vector<uint32_t> philox(std::vector<uint32_t> counter, uint64_t seed) {
   return counter;
 }
 
-// Room 6 in the top four bits, the caller's stream in the middle.
+// Random domain 6 is in the top four bits, the stream of the caller in the middle.
 double expected_sign(const lpt_random &random, int64_t i) {
   const uint64_t index = static_cast<uint64_t>(random.offset + i);
   const uint64_t block = index / 8;
@@ -243,7 +243,7 @@ TEST(RandomSigns, AreFairAndDifferBySeedStreamAndStep) {
   EXPECT_EQ(signs, drawn(context.get(), first, kCount));
 }
 
-// ---- bad calls
+// Invalid calls.
 
 class BadHadamard : public testing::Test {
  protected:

@@ -1,4 +1,4 @@
-// Tensors of int32 and int64: moved, compared and exported as they are, and rejected by casts and arithmetic.
+// int32 and int64 tensors are copied, compared and exported unchanged. Casts and arithmetic reject them.
 #include <functional>
 
 #include "tests/api/support.hpp"
@@ -37,7 +37,7 @@ TEST(IndexFormat, IsCopiedViewedAndExported) {
   }
 }
 
-// Each call is valid for f32: `x` and `y` are 16 × 16.
+// Each call is valid for f32 tensors `x` and `y` of 16 × 16.
 struct Operation {
   const char *name;
   std::function<lpt_status(lpt_context *, lpt_tensor *x, lpt_tensor *y)> call;

@@ -1,4 +1,4 @@
-// LayerNorm through the interface: the formula in double, and gradients by differences of it.
+// LayerNorm through the C interface: outputs by the formula in double, gradients by its finite differences.
 #include <algorithm>
 #include <cmath>
 
@@ -13,7 +13,7 @@ constexpr lpt_format kFormats[] = {LPT_FORMAT_F32, LPT_FORMAT_BF16, LPT_FORMAT_F
 
 using Numbers = std::vector<double>;
 
-// y of one row.
+// Returns y of one row.
 Numbers layernorm(const Numbers &x, const Numbers &weight, const Numbers &bias, double *out_mean = nullptr,
                   double *out_inverse = nullptr) {
   const auto width = static_cast<double>(x.size());
@@ -28,7 +28,7 @@ Numbers layernorm(const Numbers &x, const Numbers &weight, const Numbers &bias, 
   return y;
 }
 
-// How far a result in `format` may be from the exact one of about `size`.
+// Returns the error bound of a result in `format` whose exact value is about `size`.
 double bound_of(lpt_format format, double size) {
   const double step = format == LPT_FORMAT_F64   ? 0x1p-46
                       : format == LPT_FORMAT_F32 ? 0x1p-20
@@ -102,7 +102,7 @@ TEST(Layernorm, OutputAndMomentsAreThoseOfTheFormula) {
   }
 }
 
-// Central differences of sum(dy · y), whose error is the square of the step times a third derivative, and rounding.
+// Central differences of sum(dy · y). Their error is the squared step times a third derivative, plus rounding.
 TEST(Layernorm, GradientsAreDifferencesOfTheFormula) {
   const Context context = make_context(2);
   constexpr double kStep = 1e-4, kError = 1e-6;
@@ -136,7 +136,7 @@ TEST(Layernorm, GradientsAreDifferencesOfTheFormula) {
   }
 }
 
-// Of each format as of f64, whose gradients are judged above.
+// Compares with f64, whose gradients are compared with the formula above.
 TEST(Layernorm, GradientsOfOtherFormatsAreNear) {
   const Context context = make_context(2);
   for (const lpt_format format : {LPT_FORMAT_F32, LPT_FORMAT_BF16, LPT_FORMAT_F16}) {
@@ -186,7 +186,7 @@ TEST(Layernorm, AddsToTheGradientsAndGivesThemOneByOne) {
   EXPECT_EQ(bytes_of(c, norm.y.get()), bytes_of(c, y.get()));
 }
 
-// Enough rows for several threads.
+// The tensors have enough rows for several threads.
 TEST(Layernorm, GivesTheSameBitsOfAnyNumberOfThreads) {
   constexpr int64_t kMany = 4000, kWidth = 64;
   const Context one = make_context(1), three = make_context(3);

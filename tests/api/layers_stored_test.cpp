@@ -1,10 +1,10 @@
-// Backward passes that read stored codes: the bits of those that read the decoded numbers.
+// Backward passes that read stored codes have the same bits as those that read the decoded values.
 #include "tests/api/support.hpp"
 
 namespace lpt::test {
 namespace {
 
-// Few rows, rows that end inside a block, and more than fit the scratch at a time.
+// Few rows, rows that end inside a block, and more elements than the scratch has at a time.
 constexpr Shape kShapes[] = {{1, 1}, {3, 130}, {37, 16}, {700, 1000}};
 constexpr const char *kFormats[] = {"e4m3fn_1x128", "e4m3fn/1x16/f32", "e5m2_tensor", "e4m3fn_row",
                                     "mxfp8_e4m3",   "nvfp4",           "int8_tensor"};
@@ -47,7 +47,7 @@ TEST(Stored, SwigluBackwardReadsCodes) {
         run(gate_codes, up_codes, given);
         EXPECT_EQ(expected[0], given[0]);
         EXPECT_EQ(expected[1], given[1]);
-        run(gate_numbers, up_codes, given);  // one of them is enough
+        run(gate_numbers, up_codes, given);  // one stored operand is enough
         EXPECT_EQ(expected[0], given[0]);
       }
     }

@@ -1,4 +1,4 @@
-// SwiGLU, RMS norm and softmax through the interface, against their formulas in double.
+// SwiGLU, RMS norm and softmax through the C interface, against their formulas in double.
 #include <algorithm>
 #include <array>
 #include <utility>
@@ -12,7 +12,7 @@ constexpr int64_t kRows = 37;
 constexpr int64_t kColumns = 53;
 constexpr lpt_format kFormats[] = {LPT_FORMAT_F32, LPT_FORMAT_BF16, LPT_FORMAT_F16, LPT_FORMAT_F64};
 
-// How far a result may be from the exact one, relative to `size`, when it is stored in `format`.
+// Returns the error bound of a result that is stored in `format`, relative to `size`.
 double bound_of(lpt_format format, double size) {
   const double step = format == LPT_FORMAT_F64   ? 0x1p-46
                       : format == LPT_FORMAT_F32 ? 0x1p-20
@@ -30,7 +30,7 @@ void expect_near(const std::vector<double> &expected, const std::vector<double> 
   }
 }
 
-// ---- SwiGLU
+// SwiGLU.
 
 double sigmoid(double x) { return 1.0 / (1.0 + std::exp(-x)); }
 
@@ -94,7 +94,7 @@ TEST(SwigluSmoothing, GivesThePowerOfTwoAtOrAboveTheLargestUpOfEachColumn) {
   for (size_t i = 0; i < up.size(); ++i) up[i] *= std::ldexp(1.0, static_cast<int>(i % kColumns) - 26);
   for (int64_t r = 0; r < 300; ++r) {
     up[static_cast<size_t>(r * kColumns + 5)] = 0.0;
-    up[static_cast<size_t>(r * kColumns + 6)] = r == 17 ? -8.0 : 0.5;  // a power of two is its own factor
+    up[static_cast<size_t>(r * kColumns + 6)] = r == 17 ? -8.0 : 0.5;  // a power of two equals its factor
   }
   const std::vector<double> factors = smoothing_factors(context.get(), up, 300, kColumns);
   for (int64_t c = 0; c < kColumns; ++c) {
@@ -124,7 +124,7 @@ TEST(SwigluSmoothing, LeavesTheOutputAlone) {
   EXPECT_EQ(smoothed, bytes_of(context.get(), output.get()));
 }
 
-// ---- RMS norm
+// RMS norm.
 
 struct Norm {
   Tensor x, weight, y, inverse, dy, dx, dw;
@@ -214,7 +214,7 @@ TEST(Rmsnorm, GivesTheSameOutputWithoutTheInverse) {
   EXPECT_EQ(bytes_of(c, norm.y.get()), bytes_of(c, y.get()));
 }
 
-// ---- softmax
+// Softmax.
 
 std::vector<double> run_softmax(lpt_context *context, const Tensor &input, lpt_softmax_options options) {
   const lpt_tensor_description description = describe(context, input.get());
@@ -224,7 +224,8 @@ std::vector<double> run_softmax(lpt_context *context, const Tensor &input, lpt_s
   return numbers_of(context, output.get());
 }
 
-// Softmax of rows of `columns`, of which row t of `period` sees columns 0 to t + columns - period when it is causal.
+// Computes softmax of rows of `columns`. If `period` is positive, row t of each period includes columns 0 to t + columns -
+// period.
 std::vector<double> exact_softmax(const std::vector<double> &x, int64_t columns, double scale, int64_t period = 0) {
   std::vector<double> y(x.size(), 0.0);
   const auto width = static_cast<size_t>(columns);
@@ -318,7 +319,7 @@ TEST(Softmax, GradientIsThatOfTheFormula) {
   }
 }
 
-// ---- all of them
+// All layers.
 
 TEST(Layers, GiveTheSameBitsWithAnyNumberOfThreads) {
   const auto run_all = [](int32_t threads) {

@@ -1,5 +1,4 @@
-// Where every member of every public struct is, on machines with 64-bit pointers. A line of the table may be added,
-// never changed.
+// The offset of every member of every public struct, on machines with 64-bit pointers. Add rows to the table; never change one.
 #include <cstddef>
 
 #include "tests/api/support.hpp"

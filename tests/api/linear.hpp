@@ -1,4 +1,4 @@
-// What the tests of linear layers share: a small layer, what it is given in a step, and all that it gives back.
+// Common parts of the tests of linear layers: a small layer, its inputs of one step, and all of its outputs.
 #pragma once
 
 #include "tests/api/support.hpp"
@@ -39,7 +39,7 @@ inline lpt_linear_options step_options(uint64_t random_seed, uint32_t stream, ui
   return options;
 }
 
-// What a layer is given in one step.
+// Inputs of a layer in one step.
 struct Batch {
   std::vector<double> x, w, dy, bias;
   explicit Batch(uint64_t place, double deviation = 1.0)
@@ -49,7 +49,7 @@ struct Batch {
         bias(draw_normal(place + 3, kOutput)) {}
 };
 
-// All that a layer gives back.
+// All outputs of a layer.
 struct Results {
   std::vector<double> y, dx, dw, db;
 };

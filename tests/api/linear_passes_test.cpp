@@ -1,10 +1,10 @@
-// The calls of a linear layer one by one: prepare, forward and backward, mostly under fp8_trillion.
+// The single calls of a linear layer: prepare, forward and backward, mostly with fp8_trillion.
 #include "tests/api/linear.hpp"
 
 namespace lpt::test {
 namespace {
 
-// One batch under fp8_trillion, with all its handles.
+// One batch with fp8_trillion, and all of its handles.
 struct Trillion {
   Context context;
   Recipe recipe;
@@ -26,7 +26,7 @@ struct Trillion {
     EXPECT_TRUE(ok(c, lpt_linear_forward(c, linear.get(), x.get(), &options, saved.get(), y.get())));
   }
 
-  // Gradients by one call; the ones that are not requested stay as they were.
+  // Gradients of one call. Gradients that are not requested are unchanged.
   struct Gradients {
     Tensor dx, dw, db;
   };
@@ -127,7 +127,7 @@ Tensor unit_matrix(lpt_context *context) {
 }
 
 TEST(LinearBackward, RoundsTheGradientStochasticallyAndAlikeInBothGemms) {
-  // With a unit weight dx shows the codes of dy; with a unit input dw shows them too.
+  // With a unit weight dx contains the codes of dy. With a unit input dw contains them too.
   const Context context = make_context();
   lpt_context *c = context.get();
   const std::vector<double> gradient = draw_normal(180, kSide * kSide);
@@ -157,7 +157,8 @@ TEST(LinearBackward, RoundsTheGradientStochasticallyAndAlikeInBothGemms) {
     }
   }
   for (size_t i = 0; i < mean.size(); ++i) {
-    // A step is at most a quarter; half of it bounds sigma of one draw. Five sigma, since these are a thousand means.
+    // A step is at most a quarter of the value, and half a step bounds sigma of one draw. The bound is five sigma for a
+    // thousand means.
     EXPECT_NEAR(gradient[i], mean[i], 5.0 * 0.125 * std::abs(gradient[i]) / std::sqrt(kSteps) + 1e-6) << i;
   }
   EXPECT_GT(ups, 0);
@@ -174,7 +175,7 @@ TEST(LinearBackward, OfRanksThatKnowTheirFirstRowDrawsTheBitsOfTheWholeBatch) {
   const Tensor dx = make_tensor(c, LPT_FORMAT_F32, kSide, kSide);
   ASSERT_TRUE(ok(c, lpt_linear_prepare(c, linear.get(), eye.get(), nullptr)));
   lpt_linear_options options = step_options(1, 2, 3);
-  for (int i = 0; i < 2; ++i) {  // the second time with the scale of the history, which all ranks share
+  for (int i = 0; i < 2; ++i) {  // the second pass uses the scale of the history, which all ranks share
     ASSERT_TRUE(ok(c, lpt_linear_backward(c, linear.get(), nullptr, dy.get(), &options, dx.get(), nullptr, nullptr)));
     if (i == 0) {
       ASSERT_TRUE(ok(c, lpt_linear_update_scalers(c, linears, 1)));

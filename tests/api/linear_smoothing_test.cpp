@@ -8,7 +8,7 @@ struct Smoothed {
   std::vector<double> y, dw;
 };
 
-// One channel of the input is 2^17 times larger than the others; its weight is zero, so that it adds nothing to y.
+// Scales one input channel by 2^17. The weight of this channel is zero, so that it does not contribute to y.
 Smoothed run_with_outlier(lpt_context *c, const char *recipe_name, bool is_smoothed) {
   Batch batch(200);
   std::vector<double> factors(kInput, 1.0);
@@ -30,7 +30,7 @@ Smoothed run_with_outlier(lpt_context *c, const char *recipe_name, bool is_smoot
   EXPECT_TRUE(ok(c, lpt_linear_forward(c, linear.get(), x.get(), &options, saved.get(), y.get())));
   EXPECT_TRUE(ok(c, lpt_linear_backward(c, linear.get(), saved.get(), dy.get(), &options, nullptr, dw.get(), nullptr)));
   Smoothed result{numbers_of(c, y.get()), numbers_of(c, dw.get())};
-  for (int64_t r = 0; r < kOutput; ++r) result.dw[static_cast<size_t>(r * kInput + 3)] *= 0x1p-17;  // as the others
+  for (int64_t r = 0; r < kOutput; ++r) result.dw[static_cast<size_t>(r * kInput + 3)] *= 0x1p-17;  // rescaled
   return result;
 }
 

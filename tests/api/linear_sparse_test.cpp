@@ -1,4 +1,4 @@
-// Layers with N:M weights and gradients: they compute what a dense layer does with the masked matrices.
+// Layers with N:M weights and gradients equal a dense layer with the masked matrices.
 #include <cmath>
 
 #include "tests/api/linear.hpp"
@@ -8,7 +8,7 @@
 namespace lpt::test {
 namespace {
 
-// Weights and gradients of whole groups.
+// Dimensions of the weights and gradients, multiples of a group.
 constexpr int64_t kTokens = 36;
 constexpr int64_t kIn = 48;
 constexpr int64_t kOut = 40;
@@ -47,7 +47,7 @@ struct SparseLayer {
   void change_weight(uint64_t place) { w = tensor_of(c, LPT_FORMAT_F32, kOut, kIn, draw_normal(place, kOut * kIn)); }
 };
 
-// The same step of a dense layer whose weight was masked before.
+// Runs the same step with a dense layer whose weight is masked first.
 struct Dense {
   std::vector<double> y, dx, dw;
 };
@@ -122,7 +122,7 @@ TEST(SparseLinear, MasksTheGradientOfTheWeightGemmOnly) {
   EXPECT_EQ(dense_step(c, layer, layer.w.get()).dw, numbers_of(c, layer.dw.get()));
 }
 
-// The gradient of a shard of the batch draws what the whole batch draws there.
+// The gradient of a shard of the batch draws the same random numbers as the whole batch.
 TEST(SparseLinear, TokensDrawByTheirPlaceInTheBatch) {
   const Context context = make_context(2);
   lpt_context *c = context.get();

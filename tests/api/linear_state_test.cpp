@@ -1,4 +1,4 @@
-// What a linear layer keeps from step to step, and how large it is.
+// The state that a linear layer keeps between steps, and its size.
 #include "tests/api/linear.hpp"
 
 namespace lpt::test {

@@ -1,5 +1,5 @@
-// Recipes and linear layers through the interface. What a recipe does is emulated: operands cast by lpt_quantize, decoded,
-// and multiplied in double.
+// Recipes and linear layers through the C interface. The reference casts operands with lpt_quantize(), decodes them and
+// multiplies them in double.
 #include "tests/api/linear.hpp"
 
 #include <tuple>
@@ -7,7 +7,7 @@
 namespace lpt::test {
 namespace {
 
-// One operand's cast, as the recipe describes it: format, options, and a scaler of its own.
+// The cast of one operand as the recipe describes it: format, options, and a separate scaler.
 struct Emulation {
   lpt_context *context;
   lpt_format formats[6];
@@ -59,7 +59,7 @@ struct Emulation {
   }
 };
 
-// fp8_trillion with the gradient rounded to nearest, so that lpt_quantize can make the same cast.
+// fp8_trillion with the gradient rounded to nearest, so that lpt_quantize() computes the same cast.
 Recipe nearest_trillion(lpt_context *context) {
   Recipe recipe = make_recipe(context, "fp8_trillion");
   lpt_quantize_options options = LPT_QUANTIZE_OPTIONS_INIT;
@@ -120,7 +120,7 @@ TEST(Linear, InFp8WithDelayedScalesEqualsItsEmulationOverSteps) {
   lpt_linear *const linears[] = {linear.get()};
   Emulation emulation(context.get(), recipe.get(), LPT_SCALER_KIND_DELAYED);
   emulation.options.scale_rule = LPT_SCALE_RULE_POWER_OF_TWO;
-  for (const double deviation : {1.0, 9.0, 0.1, 0.1}) {  // growing clips, shrinking wastes
+  for (const double deviation : {1.0, 9.0, 0.1, 0.1}) {  // growing amax saturates, shrinking amax wastes range
     const Batch batch(130 + static_cast<uint64_t>(deviation * 100), deviation);
     SCOPED_TRACE(deviation);
     emulation.expect(batch, run(context.get(), linear.get(), batch, LPT_LINEAR_OPTIONS_INIT));
@@ -153,7 +153,7 @@ TEST(Linear, InComposedRecipesStaysNearF32) {
   for (const auto &[format, bound] : cases) {
     Recipe recipe = make_recipe(context.get(), "f32");
     for (lpt_linear_cast cast = 0; cast < 6; ++cast) {
-      // Without a scale a gradient of one hundredth would sink below e4m3: it keeps f32 there.
+      // Without a scale a gradient of one hundredth underflows in e4m3, so it is f32.
       const bool is_gradient = cast == LPT_LINEAR_CAST_DGRAD_GRADIENT || cast == LPT_LINEAR_CAST_WGRAD_GRADIENT;
       if (format == LPT_FORMAT_E4M3 && is_gradient) continue;
       ASSERT_TRUE(ok(context.get(), lpt_recipe_set_cast(context.get(), recipe.get(), cast, format, nullptr)));
@@ -169,7 +169,7 @@ TEST(Linear, InComposedRecipesStaysNearF32) {
   }
 }
 
-// Blocks run along each GEMM's inner size, so a composed recipe's dgrad and wgrad equal transposed casts.
+// Blocks run along k of each GEMM, so the dgrad and wgrad of a composed recipe equal transposed casts.
 TEST(Linear, WithBlocksCastsAlongEachInnerSize) {
   const Context context = make_context();
   Recipe recipe = make_recipe(context.get(), "f32");

@@ -1,4 +1,4 @@
-// A watched layer: what its casts clip and lose, and that nothing else changes.
+// Watched layers: statistics of saturation and error of each cast, without any effect on the results.
 #include <numeric>
 
 #include "tests/api/recipe.hpp"
@@ -26,7 +26,7 @@ double squares_of(const Matrix &matrix) {
   return std::inner_product(matrix.v.begin(), matrix.v.end(), matrix.v.begin(), 0.0);
 }
 
-// Scales of the step before, which saw 1: the largest number of e4m3fn and of e5m2 stands for 1.75 then.
+// The scales are those of the previous step with an amax of 1: the largest value of e4m3fn and of e5m2 is 1.75.
 TEST(LinearWatch, CountsWhatAStaleScaleClips) {
   const Context context = make_context();
   lpt_context *c = context.get();
@@ -56,7 +56,7 @@ TEST(LinearWatch, CountsWhatAStaleScaleClips) {
   EXPECT_EQ(0, read(c, linears[0], LPT_LINEAR_CAST_DGRAD_GRADIENT).element_count) << "backward has not run";
 }
 
-// Rotations keep the sum of squares; f32 sums of 128 terms may move it by 1e-5.
+// Rotations preserve the sum of squares. f32 sums of 128 terms may change it by 1e-5.
 TEST(LinearWatch, CountsEveryCastOfEveryRecipeOnceAndChangesNoBit) {
   for (const int32_t threads : {1, 3}) {
     const Context context = make_context(threads);
@@ -78,7 +78,7 @@ TEST(LinearWatch, CountsEveryCastOfEveryRecipeOnceAndChangesNoBit) {
       for (lpt_linear_cast cast = 0; cast < 6; ++cast) {
         SCOPED_TRACE(std::string(model.name) + ", cast " + std::to_string(cast));
         const lpt_statistics_info values = read(c, layer.linear.get(), cast);
-        const bool is_first = cast <= LPT_LINEAR_CAST_DGRAD_GRADIENT;  // of those that may be shared
+        const bool is_first = cast <= LPT_LINEAR_CAST_DGRAD_GRADIENT;  // the other three casts may reuse one of these
         const bool is_gradient = sources[cast] == &layer.dy_numbers;
         const int32_t draws = is_gradient ? model.gemms[cast / 2].draws : 1;
         const auto count = draws * static_cast<int64_t>(sources[cast]->v.size());

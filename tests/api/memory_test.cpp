@@ -1,4 +1,4 @@
-// Memory: everything that is taken is given back, and every failure to take some is an error that leaves all fit for work.
+// Memory: every allocation is released. Every failed allocation returns an error and leaves all objects usable.
 #include <atomic>
 #include <cstdint>
 #include <cstdio>
@@ -12,7 +12,7 @@
 namespace lpt::test {
 namespace {
 
-// An allocator that counts, and fails once at the allocation that it is reported.
+// Counts allocations, and fails allocation number `fails_at` once.
 struct Counter {
   std::atomic<int64_t> live_bytes{0};
   std::atomic<int64_t> live_count{0};
@@ -25,7 +25,7 @@ void *take(void *user, size_t bytes, size_t alignment) {
   if (counter.taken++ == counter.fails_at) return nullptr;
   void *memory = nullptr;
   if (posix_memalign(&memory, alignment, bytes) != 0) return nullptr;
-  std::memset(memory, 0xC7, bytes);  // memory that is not clean
+  std::memset(memory, 0xC7, bytes);  // not zeroed
   counter.live_bytes += static_cast<int64_t>(bytes);
   ++counter.live_count;
   return memory;
@@ -49,8 +49,8 @@ Context make_counted(Counter &counter, int32_t threads) {
   return context;
 }
 
-// A piece of training that returns the first status that is not OK: creates, casts, multiplies, a layer, a softmax, and
-// an optimizer's step. It takes no memory of its own while it runs.
+// A training step that returns the first status other than OK: it creates tensors, casts, multiplies, and runs a layer,
+// a softmax and an optimizer step. It allocates no other memory while it runs.
 class Scenario {
  public:
   explicit Scenario(lpt_context *context) : c_(context) {}
@@ -207,7 +207,7 @@ TEST(Allocator, TrimFreesScratchOnly) {
   EXPECT_EQ(tensors, counter.live_bytes);
 }
 
-// Two layers of one shape: each takes the memory of the casts that the other replaced.
+// Two layers of one shape: each prepare reuses the memory of the casts that the other layer replaced.
 TEST(Allocator, IsNotUsedForCastsThatReplaceOthers) {
   Counter counter;
   const Context context = make_counted(counter, 1);
@@ -224,7 +224,7 @@ TEST(Allocator, IsNotUsedForCastsThatReplaceOthers) {
     }
   };
   prepare();
-  prepare();  // the first layer takes new memory again
+  prepare();  // the first layer allocates a second time
   const int64_t taken = counter.taken;
   for (int step = 0; step < 5; ++step) prepare();
   EXPECT_EQ(taken, counter.taken);
@@ -273,7 +273,7 @@ TEST(Allocator, FailingAnywhereIsOutOfMemoryAndNothingLeaks) {
   }
 }
 
-// Runs `body` with operator new number `number` failing; tells whether there was one.
+// Runs `body` with allocation `number` of operator new failing. Returns whether an allocation failed.
 template <typename Body>
 bool fail_new(int64_t number, Body body) {
   FailingMemory &memory = failing_memory();
@@ -283,7 +283,7 @@ bool fail_new(int64_t number, Body body) {
   return memory.has_failed;
 }
 
-// Runs the scenario with the n-th operator new failing, for n from 0 until none fails; tells how many did.
+// Runs the scenario with the n-th operator new failing, for n from 0 until none fails. Returns the number of failures.
 int64_t fail_every_new(lpt_context *context, const std::vector<float> &expected) {
   for (int64_t failures = 0;; ++failures) {
     Scenario scenario(context);
@@ -293,7 +293,7 @@ int64_t fail_every_new(lpt_context *context, const std::vector<float> &expected)
       return failures;
     }
     if (status != LPT_OUT_OF_MEMORY) {
-      // A thread that cannot start is done without: then the result is the same.
+      // If a thread cannot start, the call runs without it and has the same result.
       EXPECT_TRUE(ok(context, status)) << "operator new " << failures;
       EXPECT_EQ(expected, scenario.numbers()) << "operator new " << failures;
     }
@@ -318,13 +318,13 @@ TEST(OperatorNew, FailingAnywhereIsOutOfMemoryAndNothingLeaks) {
   }
 }
 
-// Two parameters, so that a failure between them would show. Fresh for each try, threads and all.
+// An optimizer with two parameters, so that a failure between them is detected. Each try uses a new context with new threads.
 class Stepping {
  public:
   explicit Stepping(lpt_context *context) : c_(context) {
     EXPECT_TRUE(ok(c_, lpt_optimizer_create(c_, nullptr, out(optimizer_))));
     for (size_t k = 0; k < 2; ++k) {
-      const int64_t elements = k == 0 ? 1000 : 1 << 17;  // one part, and some that start the threads
+      const int64_t elements = k == 0 ? 1000 : 1 << 17;  // one task, then several that start the threads
       lpt_optimizer_parameter parameter = LPT_OPTIMIZER_PARAMETER_INIT;
       parameter.elements = elements;
       parameter.first_moment = LPT_FORMAT_E4M3FN_TENSOR;
@@ -333,7 +333,7 @@ class Stepping {
       gradients_[k] = tensor_of(c_, LPT_FORMAT_F32, 1, elements, draw_normal(570 + k, elements));
       values_[k] = tensor_of(c_, LPT_FORMAT_F32, 1, elements, draw_normal(580 + k, elements));
     }
-    EXPECT_TRUE(ok(c_, lpt_context_set_threads(c_, 2)));  // none has started
+    EXPECT_TRUE(ok(c_, lpt_context_set_threads(c_, 2)));  // no thread has started
   }
 
   lpt_status step(double largest_norm) {
@@ -344,7 +344,7 @@ class Stepping {
     return lpt_optimizer_step(c_, optimizer_.get(), indices_, 2, gradients, &options, values);
   }
 
-  // Values and states of both.
+  // Returns the values and states of both parameters.
   std::vector<uint8_t> bits() {
     std::vector<uint8_t> all;
     for (size_t k = 0; k < 2; ++k) {
@@ -366,7 +366,7 @@ class Stepping {
   Tensor gradients_[2], values_[2];
 };
 
-// `fail(number, body)` runs a step with allocation `number` failing and tells whether there was one.
+// `fail(counter, number, body)` runs a step with allocation `number` failing, and returns whether an allocation failed.
 template <typename Fail>
 void expect_all_or_nothing(double largest_norm, int64_t least_failures, const Fail &fail) {
   int64_t failures = 0;
@@ -377,7 +377,7 @@ void expect_all_or_nothing(double largest_norm, int64_t least_failures, const Fa
     const std::vector<uint8_t> before = stepping.bits();
     lpt_status status = LPT_OK;
     is_done = !fail(counter, failures, [&] { status = stepping.step(largest_norm); });
-    if (status == LPT_OK) {  // or done with fewer threads
+    if (status == LPT_OK) {  // also if it ran with fewer threads
       EXPECT_NE(before, stepping.bits());
     } else {
       EXPECT_EQ(LPT_OUT_OF_MEMORY, status) << "allocation " << failures;
@@ -438,7 +438,7 @@ TEST(Memory, ThatCannotBeAddressedIsOutOfMemory) {
   EXPECT_EQ(nullptr, tensor);
 }
 
-// The flags of the mapping that holds an address, as the system tells them.
+// Returns the flags of the mapping that contains an address, from /proc/self/smaps.
 std::string flags_of_mapping(const void *address) {
   std::ifstream maps("/proc/self/smaps");
   const auto oracle = reinterpret_cast<uintptr_t>(address);
@@ -454,7 +454,7 @@ std::string flags_of_mapping(const void *address) {
 TEST(Memory, LargeTensorsLieInHugePagesWhereThereAreSome) {
   if (!std::ifstream("/sys/kernel/mm/transparent_hugepage/enabled")) GTEST_SKIP() << "this system has no huge pages";
   const Context context = make_context();
-  for (const int64_t rows : {512, 1025}) {  // of 4 KiB each: the first one is exactly a huge page
+  for (const int64_t rows : {512, 1025}) {  // of 4 KiB each: the first size is exactly a huge page
     const int64_t extents[] = {rows, 1024};
     Tensor tensor;
     ASSERT_TRUE(ok(context.get(), lpt_tensor_create(context.get(), LPT_FORMAT_F32, 2, extents, out(tensor))));

@@ -1,4 +1,4 @@
-// Noise, alignment and the record of a run, against sums in long double.
+// Noise, alignment and the log of a run, against sums in long double.
 #include <cmath>
 #include <cstdio>
 #include <filesystem>
@@ -32,7 +32,7 @@ lpt_noise_info noise_of(lpt_context *context, const std::vector<const lpt_tensor
   return values;
 }
 
-// Values with the norm that is requested.
+// Returns values with the given norm.
 std::vector<float> draw_of_norm(uint64_t seed, int64_t count, double norm) {
   std::vector<double> numbers = draw_normal(seed, count);
   long double sum = 0;
@@ -62,7 +62,7 @@ TEST(Noise, IsTheNormOfTheDifference) {
         differences += (static_cast<long double>(a[i]) - b[i]) * (static_cast<long double>(a[i]) - b[i]);
       }
       const lpt_noise_info values = noise_of(context.get(), {g.get()}, {q.get()});
-      // Sums of n numbers in double: 4096 in lanes, then runs in order. n · 2^-53 bounds it for all sizes here.
+      // Sums of n values in double: 4096 in lanes, then runs in order. n · 2^-53 bounds the error for all sizes of this test.
       const double bound = static_cast<double>(a.size() + 2) * 0x1p-53;
       EXPECT_NEAR(1.0, values.gradient_norm / static_cast<double>(std::sqrt(squares)), bound) << name_of(format);
       EXPECT_NEAR(1.0, values.noise_norm / static_cast<double>(std::sqrt(differences)), bound) << name_of(format);
@@ -93,8 +93,8 @@ TEST(Noise, OfTwoDrawsNeedsNoExactGradient) {
   const std::vector<float> b = sum_of(g, draw_of_norm(907, kCount, 1.0));
   const Tensor first = wrap(context.get(), a, 1024, 1024), second = wrap(context.get(), b, 1024, 1024);
   const lpt_noise_info values = noise_of(context.get(), {first.get()}, {second.get()}, LPT_NOISE_KIND_TWO_DRAWS);
-  // The inner products of independent directions of n numbers have deviation |a||b| / sqrt(n): 4 sigma of the sums are below
-  // 0.4 % of the norms.
+  // The inner product of independent directions of n elements has a deviation of |a||b| / sqrt(n). Four sigma of the sums are
+  // below 0.4 % of the norms.
   EXPECT_NEAR(2.0, values.gradient_norm, 0.02);
   EXPECT_NEAR(1.0, values.noise_norm, 0.01);
   EXPECT_NEAR(2.0, values.ratio, 0.03);
@@ -117,7 +117,7 @@ TEST(Noise, AddsUpOverTensorsAndDoesNotDependOnThreads) {
   lpt_noise_info values[2];
   for (int32_t threads = 1; threads <= 2; ++threads) {
     const Context context = make_context(threads);
-    // Parts of rows of the whole: strides are not columns.
+    // Column ranges of one matrix: the row stride differs from the number of columns.
     std::vector<Tensor> owners;
     std::vector<const lpt_tensor *> first, second;
     for (const auto &[begin, columns] : {std::pair<int64_t, int64_t>{0, 4999}, {4999, 1}}) {
@@ -174,9 +174,9 @@ TEST(Alignment, IsTheCosineOfEachChannel) {
   constexpr int64_t kColumns = 4100;
   std::vector<double> gate = draw_normal(911, 4 * kColumns), up = draw_normal(912, 4 * kColumns);
   for (int64_t i = 0; i < kColumns; ++i) {
-    up[static_cast<size_t>(i)] = 2.0 * gate[static_cast<size_t>(i)];  // channel 0: the same way
+    up[static_cast<size_t>(i)] = 2.0 * gate[static_cast<size_t>(i)];  // channel 0: same direction
     up[static_cast<size_t>(2 * kColumns + i)] = -gate[static_cast<size_t>(2 * kColumns + i)];  // 2: opposite
-    gate[static_cast<size_t>(3 * kColumns + i)] = 0.0;                                         // 3: nothing
+    gate[static_cast<size_t>(3 * kColumns + i)] = 0.0;                                         // 3: zero
   }
   long double gemm = 0, gate_squares = 0, up_squares = 0;
   for (int64_t i = kColumns; i < 2 * kColumns; ++i) {
@@ -207,7 +207,7 @@ TEST(Alignment, IsTheCosineOfEachChannel) {
   expect_words({"cosines", "vector of 4"}, lpt_context_error(context.get()));
 }
 
-// A file of its own, gone at the end.
+// A temporary file, removed by the destructor.
 class File {
  public:
   explicit File(const char *name) : path_(std::filesystem::temp_directory_path() / name) {}
@@ -234,7 +234,7 @@ TEST(Monitor, SavesItsNumbersAsCsv) {
   EXPECT_TRUE(ok(c, lpt_monitor_count(c, monitor.get(), &count)));
   EXPECT_EQ(3, count);
   const File file("lpt_monitor_test.csv");
-  for (int i = 0; i < 2; ++i) {  // the second time replaces the first
+  for (int i = 0; i < 2; ++i) {  // the second save replaces the file
     EXPECT_TRUE(ok(c, lpt_monitor_save(c, monitor.get(), file.path().c_str())));
     EXPECT_EQ("step,name,value\n3,loss,0.10000000000000001\n-1,\"a,\"\"b\"\"\",-2\n4,\"two\nlines\",inf\n",
               file.text());
@@ -284,7 +284,7 @@ TEST(Monitor, RecordsWhatTheCastsOfAWatchedLayerDid) {
   lpt_context *c = context.get();
   const Monitor monitor = make_monitor(c);
   Recipe recipe;
-  ASSERT_TRUE(ok(c, lpt_recipe_create(c, "unit_scaling", out(recipe))));  // without scales: e4m3fn ends at 448
+  ASSERT_TRUE(ok(c, lpt_recipe_create(c, "unit_scaling", out(recipe))));  // without scales: e4m3fn saturates at 448
   lpt_linear_shape shape = LPT_LINEAR_SHAPE_INIT;
   shape.input_columns = shape.output_columns = 2;
   Linear linear;

@@ -1,4 +1,4 @@
-// What the tests of optimizers share: one parameter and its optimizer, stepped on vectors of f32.
+// Common parts of the optimizer tests: one parameter and its optimizer, stepped with f32 vectors.
 #pragma once
 
 #include <algorithm>
@@ -12,7 +12,7 @@ constexpr lpt_format kF32 = LPT_FORMAT_F32;
 
 inline lpt_format e4m3_groups() { return format_named("e4m3/1x128/f32"); }
 
-// An option for a parameter, in one expression.
+// Options of a parameter as an aggregate.
 struct Option {
   lpt_format first = kF32;
   lpt_format second = kF32;
@@ -42,10 +42,10 @@ inline lpt_optimizer_parameter parameter_of(const Option &option, int64_t elemen
 
 constexpr size_t kLeastResidentBytes = size_t{4} << 20;
 
-// An optimizer of one parameter, with its values.
+// An optimizer with one parameter and its values.
 class Trainee {
  public:
-  // With a directory the state is in files there, 4 MiB of them in memory.
+  // If `directory` is not null, its files store the state, with at most 4 MiB of it in memory.
   Trainee(lpt_context *context, const lpt_optimizer_options &options, const Option &option,
           const std::vector<double> &values, lpt_format value_format = kF32, const char *directory = nullptr)
       : context_(context), elements_(static_cast<int64_t>(values.size())) {
@@ -87,7 +87,7 @@ class Trainee {
     return lpt_optimizer_state_load(context_, optimizer_.get(), 0, state.data(), state.size());
   }
 
-  // All that a step changes: values, then state.
+  // Returns everything that a step changes: values, then state.
   std::vector<uint8_t> bits() const {
     std::vector<uint8_t> all = bytes_of(context_, value_.get());
     const std::vector<uint8_t> more = state();
@@ -139,7 +139,7 @@ inline std::vector<float> floats(const std::vector<double> &numbers) {
   return std::vector<float>(numbers.begin(), numbers.end());
 }
 
-// The last `count` numbers of a state before `skipped` bytes at its end.
+// Returns the last `count` values of a state before the `skipped` bytes at its end.
 template <typename Number>
 std::vector<Number> tail_of(const std::vector<uint8_t> &state, size_t count, size_t skipped = 0) {
   std::vector<Number> numbers(count);

@@ -1,4 +1,4 @@
-// Updates that bf16 parameters swallow: 1.0 and a thousand steps of 0.001 (arXiv 2010.06192).
+// Updates that round to zero in bf16 parameters: 1.0 and a thousand steps of 0.001 (arXiv 2010.06192).
 #include "tests/api/optimizer.hpp"
 
 namespace lpt::test {
@@ -7,7 +7,7 @@ namespace {
 constexpr int kSteps = 1000;
 constexpr int64_t kRuns = 4096;
 
-// Plain gradient descent by -0.001 a step.
+// Runs gradient descent with an update of +0.001 per step.
 std::vector<double> climbed(lpt_rounding rounding, lpt_format compensation) {
   const Context context = make_context();
   lpt_optimizer_options options = options_of(LPT_OPTIMIZER_METHOD_SGD);
@@ -32,7 +32,7 @@ TEST(OptimizerBf16, AddsThemUpWithACompensation) {
   EXPECT_EQ(std::vector<double>(kRuns, 2.0), climbed(LPT_ROUNDING_NEAREST_EVEN, LPT_FORMAT_BF16));
 }
 
-// Each step goes up by 2^-7 with probability 0.128; at 2 the steps of bf16 double. One run has a deviation of 0.082.
+// Each step adds 2^-7 with probability 0.128. At 2 the steps of bf16 double. One run has a deviation of 0.082.
 TEST(OptimizerBf16, AddsThemUpOnAverageWithStochasticRounding) {
   const std::vector<double> values = climbed(LPT_ROUNDING_STOCHASTIC, LPT_FORMAT_NONE);
   double mean = 0, squares = 0;

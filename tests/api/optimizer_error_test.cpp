@@ -1,9 +1,10 @@
-// What moments in few bits cost: the error of sixty summed updates against f32 moments, and the error of one cast.
+// Error of moments with few bits: the error of sixty summed updates against f32 moments, and the error of one cast.
 //
-// The published errors are those of a simulation of the published optimizers: standard deviations of the gradients that are
-// log-normal across the elements with spread sigma, underflow allowed. Where second moments vanish, the error is that of a
-// few exploded updates, and single runs differ by ten times: a published figure can only lie among them or not. Beside it
-// stands the default, which lets none vanish. LPT_ERROR_RUNS=256 gives the table of docs/reference/optimizers.md.
+// The published errors are from a simulation of the published optimizers. The standard deviations of the gradients are
+// log-normal across the elements with spread sigma, and underflow is allowed. If second moments underflow to zero, a few very
+// large updates dominate the error, and single runs differ by a factor of ten. The test checks that such a published error is
+// within the range of the runs. It also tests the default, where no second moment underflows to zero.
+// LPT_ERROR_RUNS=256 gives the table of docs/reference/optimizers.md.
 #include <algorithm>
 #include <cstdlib>
 #include <numeric>
@@ -23,7 +24,7 @@ struct Case {
   bool is_expanded;
   double published[3];  // at each sigma, with underflow allowed
   bool is_vanishing[3];
-  double most_kept;  // the default's error at any sigma
+  double most_kept;  // bound of the error of the default at any sigma
 };
 
 size_t run_count() {
@@ -51,7 +52,7 @@ std::vector<double> way(const Case &item, lpt_optimizer_underflow underflow, dou
   return trainee.values();
 }
 
-// Errors of single runs, the smallest first.
+// Errors of single runs in ascending order.
 using Runs = std::vector<double>;
 
 double mean(const Runs &runs) {
@@ -157,7 +158,7 @@ TEST(OptimizerError, OfTwoE4m3fnInExpandedGroups) {
                  0.075});
 }
 
-// ---- one cast of normal numbers, seen in the saved state: with beta1 = 0 the first moment is the gradient
+// One cast of normal values, read from the saved state. With beta1 = 0 the first moment is the gradient.
 
 constexpr int64_t kNumbers = 1 << 17;
 constexpr int64_t kGroups = kNumbers / 128;
@@ -215,15 +216,15 @@ TEST(OptimizerExpansion, CutsTheErrorOfNormalNumbersToAThird) {
   EXPECT_NEAR(expanded, 2.1e-4, 0.05 * 2.1e-4);
 }
 
-// The number of the code after `code`'s, or of the one before for the largest.
+// Returns the difference to the next code, or to the previous code for the largest code.
 double code_step(const std::vector<double> &by_code, uint8_t code) {
   const int magnitude = code & 0x7F;
   return magnitude == 0x7E ? by_code[0x7E] - by_code[0x7D]
                            : by_code[static_cast<size_t>(magnitude) + 1] - by_code[static_cast<size_t>(magnitude)];
 }
 
-// What was cast once is cast again to the same codes while its group's exponent stays; where the smallest number's rounding
-// moves the exponent by a sixteenth, each number moves by half a step of its new code at most.
+// A second cast of decoded values gives the same codes if the exponent of the group is unchanged. If rounding of the
+// smallest value changes the exponent by a sixteenth, each value changes by at most half a step of its new code.
 TEST(OptimizerExpansion, IsStableWhenItIsCastAgain) {
   const Context context = make_context();
   lpt_context *c = context.get();
@@ -242,7 +243,7 @@ TEST(OptimizerExpansion, IsStableWhenItIsCastAgain) {
       ASSERT_EQ(once.codes[i], twice.codes[i]) << i;
       continue;
     }
-    // In codes: 448 (x / M)^k of what was decoded first, under the second exponent.
+    // In codes: 448 (x / M)^k of the value decoded first, with the second exponent.
     const double power = twice.exponents[group] / 16.0;
     const double exact = 448.0 * std::pow(std::fabs(once.numbers[i]) / twice.scales[group], power);
     const double number = by_code[twice.codes[i] & 0x7F];
@@ -253,7 +254,7 @@ TEST(OptimizerExpansion, IsStableWhenItIsCastAgain) {
   EXPECT_GT(kept_groups, kGroups / 4);
 }
 
-// Group 0 all zero, 1 all equal, 2 equal but for signs and zeros, 3 of the widest range, 4 with infinities and NaN.
+// Group 0 is zero; 1 is constant; 2 has one magnitude, both signs and zeros; 3 has the widest range; 4 has infinities and NaN.
 TEST(OptimizerExpansion, TakesGroupsWithoutRange) {
   const Context context = make_context();
   lpt_context *c = context.get();
@@ -272,7 +273,7 @@ TEST(OptimizerExpansion, TakesGroupsWithoutRange) {
     EXPECT_EQ(stored.numbers[i], 0.0);
     EXPECT_EQ(stored.numbers[128 + i], 0.3125) << "the largest magnitude comes back as it was";
     EXPECT_EQ(stored.numbers[256 + i], static_cast<double>(static_cast<float>(numbers[256 + i])));
-    // Codes stand for powers of 16 here: what is left is the sign and the size.
+    // Codes are powers of 16 in this group, so only sign and magnitude are preserved.
     const double ratio = stored.numbers[384 + i] / numbers[384 + i];
     EXPECT_TRUE(ratio > 0x1p-8 && ratio < 0x1p8) << i << ": " << ratio;
   }

@@ -1,5 +1,5 @@
-// Steps beside torch, dynamic trees beside bitsandbytes: golden files of tools/make_optimizer_golden.py, whose inputs are
-// drawn here again. Lion has no peer in torch: its formula in double.
+// Optimizer steps against torch, dynamic trees against bitsandbytes, by golden files of tools/make_optimizer_golden.py.
+// The inputs are drawn again with the same generator. torch has no Lion; its reference is the formula in double.
 #include <fstream>
 #include <sstream>
 
@@ -11,7 +11,7 @@ namespace {
 constexpr int kSteps = 100;
 constexpr double kTolerance = 1e-6;
 
-// Rows of a golden file, without its comment and its header.
+// Returns the rows of a golden file without its comment and header.
 std::vector<std::vector<std::string>> rows_of(const char *name) {
   std::ifstream file(std::string(LPT_GOLDEN_DIR "/optimizer/") + name);
   EXPECT_TRUE(file.is_open()) << name;
@@ -30,7 +30,7 @@ std::vector<std::vector<std::string>> rows_of(const char *name) {
 double number_in(const std::string &cell) { return std::strtod(cell.c_str(), nullptr); }
 size_t count_in(const std::string &cell) { return std::strtoul(cell.c_str(), nullptr, 10); }
 
-// Multiples of 2^-23 in [-1, 1) from SplitMix64, as in the script.
+// Draws multiples of 2^-23 in [-1, 1) from SplitMix64, as the script does.
 std::vector<float> draw(uint64_t seed, size_t count) {
   std::vector<float> numbers(count);
   for (float &number : numbers) {
@@ -101,8 +101,8 @@ TEST(OptimizerGolden, NesterovsMomentumIsTorchs) {
   expect_torch("nesterov", {LPT_OPTIMIZER_METHOD_SGD, true, 1e-2, 0.01});
 }
 
-// Lion's steps have all one length, so that their roundings add up: two hundred of them stay below the tolerance if the
-// values stay below 2^-3.
+// All steps of Lion have the same length, so their roundings accumulate. If the values are below 2^-3, two hundred
+// roundings are below the tolerance.
 std::vector<double> small_values(size_t count) {
   std::vector<double> values = halves(count);
   for (double &value : values) value /= 8;
@@ -121,7 +121,7 @@ TEST(OptimizerGolden, LionIsItsFormula) {
         m[i] = 0.95 * m[i] + 0.05 * g;
       }
     }
-    // A mixture within roundings of zero has a sign of its own in f32: such an element is two steps off.
+    // An interpolated moment close to zero can have the other sign in f32. Such an element differs by two steps.
     const std::vector<double> found = after_steps({LPT_OPTIMIZER_METHOD_LION, false, 1e-4, 0.1}, small_values(count));
     size_t transposed_copy = 0;
     for (size_t i = 0; i < count; ++i) transposed_copy += std::fabs(found[i] - p[i]) > kTolerance;
@@ -160,7 +160,7 @@ TEST(OptimizerGolden, ClipsAsTorch) {
   }
 }
 
-// ---- dynamic trees: with beta1 = beta2 = 0 the moments are the gradient and its square
+// Dynamic trees. With beta1 = beta2 = 0 the moments are the gradient and its square.
 
 std::vector<uint8_t> dynamic_state(const std::vector<float> &gradient) {
   const Context context = make_context();
@@ -188,7 +188,7 @@ std::vector<float> levels_of(bool is_signed) {
   return levels;
 }
 
-// Gradient descent with beta1 = 1/2: the second step, without gradient, moves 0 by half of each stored level.
+// Gradient descent with beta1 = 1/2. The second step has a zero gradient and moves 0 by half of each stored level.
 TEST(OptimizerGolden, SignedDynamicLevelsAreThoseOfBitsandbytesBitForBit) {
   const std::vector<float> levels = levels_of(true);
   const Context context = make_context();
@@ -203,7 +203,7 @@ TEST(OptimizerGolden, SignedDynamicLevelsAreThoseOfBitsandbytesBitForBit) {
   for (size_t code = 0; code < 256; ++code) EXPECT_EQ(values[code], -0.5 * static_cast<double>(levels[code])) << code;
 }
 
-// Each level of a map has its own code, beside a 1 that sets the block's scale to 1.
+// Every level of a map has a distinct code if the block has a 1, which sets the block scale to 1.
 TEST(OptimizerGolden, DynamicLevelsAreThoseOfBitsandbytes) {
   for (const bool is_signed : {true, false}) {
     std::vector<float> levels = levels_of(is_signed);

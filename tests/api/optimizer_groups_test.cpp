@@ -1,4 +1,4 @@
-// What moments in blocks hold, seen in the saved state: with beta1 = beta2 = 0 they are the gradient and its square.
+// Moments in blocks, read from the saved state. With beta1 = beta2 = 0 they are the gradient and its square.
 #include "tests/api/optimizer.hpp"
 
 namespace lpt::test {
@@ -49,7 +49,7 @@ struct Kind {
   double smallest;  // code, of a block whose largest magnitude is 1
 };
 
-// How often the least code, and zero, stand for squares of `share` of the smallest code; element 0 of a block is 1.
+// Counts zero codes, smallest codes and other codes for squares of `share` times the smallest code. Element 0 of a block is 1.
 struct Counts {
   int64_t zero = 0, least = 0, other = 0;
 };
@@ -119,7 +119,7 @@ TEST(OptimizerUnderflow, NeverMakesSomethingOfZero) {
   }
 }
 
-// The unsigned tree's block with a NaN says so by its scale; others keep theirs.
+// A block with a NaN has a NaN scale. The scales of the other blocks are unchanged.
 TEST(OptimizerTrees, TellANanByTheirScale) {
   std::vector<float> gradient(1024, 0.5f);
   gradient[300] = NAN;

@@ -1,4 +1,4 @@
-// Names of parameters, their streams of random numbers, and the defaults of a method.
+// Names of parameters, their random streams, and the defaults of a method.
 #include <algorithm>
 #include <ctime>
 
@@ -33,7 +33,7 @@ std::vector<uint8_t> state_of(lpt_context *c, const Optimizer &optimizer, int64_
   return state;
 }
 
-// The parameter after two steps with stochastic rounding.
+// Returns the parameter after two steps with stochastic rounding.
 std::vector<float> stepped(lpt_context *c, const Optimizer &optimizer, int64_t index) {
   const Tensor value = tensor_of(c, LPT_FORMAT_F32, 1, kElements, draw_normal(7, kElements));
   for (uint32_t t = 0; t < 2; ++t) {
@@ -90,7 +90,7 @@ TEST(OptimizerNames, AreFoundAndUnique) {
   EXPECT_EQ(4, index) << "the rejected parameter was added";
 }
 
-// The least CPU seconds of several runs that add `count` parameters with names.
+// Returns the minimum CPU time in seconds of several runs that add `count` named parameters.
 double seconds_to_add(lpt_context *c, int count) {
   double least = 1e9;
   for (int run = 0; run < 3; ++run) {

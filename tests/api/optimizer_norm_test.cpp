@@ -1,4 +1,4 @@
-// Clipping, skipping, and the sums that ranks add up.
+// Gradient clipping, skipped steps, and the sums that ranks reduce.
 #include "tests/api/optimizer.hpp"
 
 namespace lpt::test {
@@ -60,7 +60,7 @@ TEST(Gradients, OfNothingAreZero) {
   EXPECT_EQ(0.0, values.sum_of_squares);
 }
 
-// Three steps; gradient 1 may hold something.
+// Result of several steps. One gradient may contain a special value.
 struct Stepped {
   std::vector<uint8_t> bits;
   lpt_optimizer_info values;

@@ -1,4 +1,4 @@
-// Shards and threads: neither is seen in the bits. And delayed scales.
+// Shards and threads do not change the bits. Delayed scales.
 #include "tests/api/optimizer.hpp"
 
 namespace lpt::test {
@@ -40,7 +40,7 @@ std::vector<Number> part_of(const std::vector<Number> &whole, int64_t begin, int
   return std::vector<Number>(whole.begin() + begin, whole.begin() + end);
 }
 
-// Values after steps of one shard: all roundings stochastic, underflow too.
+// Returns the values after steps of one shard. All roundings are stochastic, underflow included.
 std::vector<double> trained(const Kind &kind, int64_t begin, int64_t end, int32_t threads, lpt_isa isa = LPT_ISA_AUTO) {
   const Context context = make_context(threads, isa);
   lpt_optimizer_options options = options_of(kind.method);
@@ -96,7 +96,7 @@ TEST(OptimizerKernels, GiveTheBitsOfTheReference) {
   }
 }
 
-// ---- delayed scales
+// Delayed scales.
 
 float scale_in(const std::vector<uint8_t> &state, size_t offset) {
   float scale;
@@ -104,7 +104,7 @@ float scale_in(const std::vector<uint8_t> &state, size_t offset) {
   return scale;
 }
 
-// Offsets in the state of E4M3FN_TENSOR and E5M2_TENSOR moments.
+// Byte offsets in the state of E4M3FN_TENSOR and E5M2_TENSOR moments.
 constexpr size_t kFirstScale = 32 + 16 + 8;
 constexpr size_t kSecondScale = kFirstScale + 4 + 1000 + 8;
 
@@ -127,7 +127,7 @@ TEST(OptimizerDelayed, TakesTwiceTheLastAmaxAndLooksAtFirst) {
     EXPECT_EQ(known / 448.0f, scale_in(trainee.state(), kFirstScale)) << t;
     EXPECT_EQ(square / 57344.0f, scale_in(trainee.state(), kSecondScale)) << t;
   }
-  // The last one was far beyond its range: it is saturated.
+  // The last gradient exceeds the range by far, so it saturates.
   EXPECT_EQ(0xFE, trainee.state()[kFirstScale + 4 + 700]);
 }
 

@@ -1,4 +1,4 @@
-// Saved states: those of earlier releases, and every kind of today; what is damaged is rejected and changes nothing.
+// Saved states of earlier releases and of every current kind. A damaged state is rejected without any change.
 #include <fstream>
 #include <iterator>
 
@@ -10,7 +10,7 @@ namespace {
 
 using states::resealed;
 
-constexpr int64_t kElements = 300;  // whole blocks and a rest
+constexpr int64_t kElements = 300;  // full blocks and a partial block
 
 struct Kind {
   const char *name;
@@ -107,7 +107,7 @@ TEST(OptimizerStateKinds, AreRejectedByOneAnother) {
   }
 }
 
-// Every bit, under a checksum that fits: either rejected, and nothing changes, or read as what it says.
+// Each changed bit, with a matching checksum: the load rejects the state without any change, or loads the changed content.
 TEST(OptimizerStateKinds, AreReadOrRejectedWithAnyBitChanged) {
   for (const Kind &kind : kinds()) {
     const Context context = make_context();
@@ -128,7 +128,7 @@ TEST(OptimizerStateKinds, AreReadOrRejectedWithAnyBitChanged) {
   }
 }
 
-// Numbers that no step writes.
+// Values that no step writes.
 TEST(OptimizerStateKinds, AreRejectedWithImpossibleNumbers) {
   const Context context = make_context();
   const std::vector<Kind> all = kinds();
@@ -148,7 +148,7 @@ TEST(OptimizerStateKinds, AreRejectedWithImpossibleNumbers) {
   for (const uint16_t exponent : {uint16_t{0}, uint16_t{1025}, uint16_t{65535}}) expect_rejection(all[4], 2, exponent);
 }
 
-// ---- states of earlier releases, and of this one for later ones
+// States of earlier releases, and of this release for later ones.
 
 std::vector<uint8_t> fixture(const std::string &name) {
   std::ifstream file(LPT_GOLDEN_DIR "/optimizer/" + name, std::ios::binary);
@@ -177,7 +177,7 @@ TEST(OptimizerStateFixtures, OfRelease01AreReadAndWritten) {
   expect_readable("state_f32.bin", 9, {});
 }
 
-// Moments of 3 steps of (37 i + 11 t) mod 23 - 11 eighths, as all fixtures.
+// Gradients of the fixtures: ((37 i + 11 t) mod 23 - 11) / 8 in each of 3 steps.
 std::vector<float> fixture_gradient(int t, int64_t elements) {
   std::vector<float> gradient(static_cast<size_t>(elements));
   for (size_t i = 0; i < gradient.size(); ++i) {
@@ -186,7 +186,7 @@ std::vector<float> fixture_gradient(int t, int64_t elements) {
   return gradient;
 }
 
-// Fixtures are what the same steps give today.
+// A fixture equals the result of the same steps in this release.
 void expect_made(const std::string &name, int64_t elements, const Option &option) {
   const Context context = make_context();
   Trainee trainee(context.get(), options_of(LPT_OPTIMIZER_METHOD_ADAMW), option,

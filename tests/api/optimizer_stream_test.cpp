@@ -1,4 +1,4 @@
-// State in files: the same bits as in memory, and a bound on what of it is in memory.
+// State in files: same bits as in memory, and a bound on its resident bytes.
 #include <dirent.h>
 #include <unistd.h>
 
@@ -11,7 +11,7 @@
 namespace lpt::test {
 namespace {
 
-// A directory of its own, empty again at the end.
+// A temporary directory, removed by the destructor. It must be empty then.
 class Directory {
  public:
   Directory() {
@@ -66,7 +66,7 @@ std::vector<uint8_t> trained(const Kind &kind, const char *directory, int64_t el
 }
 
 TEST(OptimizerStream, GivesTheBitsOfMemory) {
-  constexpr int64_t kElements = 1'500'001;  // pieces of 1 MiB: from one to thirteen of them
+  constexpr int64_t kElements = 1'500'001;  // blocks of 1 MiB: one to thirteen of them
   const Directory directory;
   for (const Kind &kind : kinds()) {
     EXPECT_EQ(trained(kind, nullptr, kElements, 1), trained(kind, directory.path(), kElements, 2)) << kind.name;
@@ -83,13 +83,13 @@ TEST(OptimizerStream, TakesSmallParameters) {
   }
 }
 
-// Bytes of the process's mappings of files in the directory that are in memory.
+// Returns the resident bytes of the file mappings of the process in this directory.
 int64_t resident_bytes(const Directory &directory) {
   std::ifstream maps("/proc/self/smaps");
   int64_t bytes = 0;
   bool is_ours = false;
   for (std::string line; std::getline(maps, line);) {
-    if (line.find('-') < line.find(' ')) {  // the addresses of a mapping
+    if (line.find('-') < line.find(' ')) {  // the address range of a mapping
       is_ours = line.find(directory.path()) != std::string::npos || line.find("(deleted)") != std::string::npos;
     } else if (is_ours && line.rfind("Rss:", 0) == 0) {
       std::istringstream words(line.substr(4));
@@ -101,7 +101,7 @@ int64_t resident_bytes(const Directory &directory) {
   return bytes;
 }
 
-// The host's loop is requested between two parts of a step, where most is mapped.
+// The loop function of the host runs between two sections of a step, where most bytes are mapped.
 struct Watch {
   const Directory *directory;
   int64_t most;
@@ -114,7 +114,7 @@ void watch_parts(void *user, int64_t count, lpt_task_function task, void *argume
 }
 
 TEST(OptimizerStream, KeepsWhatIsMappedBelowItsBudget) {
-  constexpr int64_t kElements = 6'000'000;  // 48 MB of moments under a budget of 4 MiB
+  constexpr int64_t kElements = 6'000'000;  // 48 MB of moments with a budget of 4 MiB
   const Directory directory;
   Watch watch{&directory, 0};
   lpt_context_options context_options = LPT_CONTEXT_OPTIONS_INIT;

@@ -1,4 +1,4 @@
-// AdamW through the interface, against its formula in double.
+// AdamW through the C interface, against its formula in double.
 #include <algorithm>
 
 #include "tests/api/support.hpp"
@@ -51,7 +51,7 @@ Tensor gradient_of(lpt_context *context, int step_number, lpt_format format = LP
   return tensor_of(context, format, 3, kElements / 3, draw_normal(401 + static_cast<uint64_t>(step_number), kElements));
 }
 
-// What the formula gives after some steps.
+// The formula after some steps.
 struct Reference {
   std::vector<double> p = draw_normal(400, kElements), m = std::vector<double>(kElements), v = m;
   int t = 0;
@@ -73,7 +73,7 @@ double worst(const std::vector<double> &a, const std::vector<double> &b) {
   return result;
 }
 
-// The first step of a new parameter is that of the formula.
+// Checks that the first step of a new parameter equals that of the formula.
 void expect_first_step(lpt_context *c, const Optimizer &optimizer, int64_t index, const Tensor &gradient) {
   Reference reference;
   const Tensor parameter = tensor_of(c, LPT_FORMAT_F32, 3, kElements / 3, reference.p);
@@ -131,7 +131,7 @@ TEST(Optimizer, WithSmallMomentsStaysNearTheFormula) {
       reference.step(numbers_of(c, gradient.get()), 0.01, 0.0, 1.0);
       step(c, optimizer.get(), index, gradient, parameter, options);
     }
-    // Error of the way that the parameters have gone.
+    // Error of the total update since the start.
     std::vector<double> given = numbers_of(c, parameter.get());
     std::vector<double> oracle = reference.p;
     for (size_t i = 0; i < start.size(); ++i) {
@@ -162,7 +162,7 @@ TEST(Optimizer, MovesTinyUpdatesOfBf16ParametersByStochasticRounding) {
   lpt_context *c = context.get();
   const Optimizer optimizer = make_optimizer(c);
   const int64_t index = add(c, optimizer.get(), kElements);
-  // An update of 2^-11 is an eighth of half a step of bf16 below 2: to nearest it is lost.
+  // An update of 2^-11 is an eighth of half a bf16 step below 2, so rounding to nearest discards it.
   const Tensor parameter = tensor_of(c, LPT_FORMAT_BF16, 1, kElements, std::vector<double>(kElements, 1.5));
   const Tensor gradient = tensor_of(c, LPT_FORMAT_F32, 1, kElements, std::vector<double>(kElements, 1.0));
   lpt_optimizer_step_options options = LPT_OPTIMIZER_STEP_OPTIONS_INIT;
@@ -179,7 +179,7 @@ TEST(Optimizer, MovesTinyUpdatesOfBf16ParametersByStochasticRounding) {
 TEST(Optimizer, KeepsTinySecondMomentsFromVanishing) {
   const Context context = make_context();
   lpt_context *c = context.get();
-  // One large gradient sets the scale; the square of the small ones is far below half the smallest code.
+  // One large gradient determines the scale. The square of the small ones is far below half the smallest code.
   std::vector<double> numbers(kElements, 1e-6);
   numbers[0] = 1.0;
   for (const lpt_optimizer_underflow underflow : {LPT_OPTIMIZER_UNDERFLOW_CLAMP, LPT_OPTIMIZER_UNDERFLOW_ALLOWED}) {
@@ -189,7 +189,7 @@ TEST(Optimizer, KeepsTinySecondMomentsFromVanishing) {
     const Tensor gradient = tensor_of(c, LPT_FORMAT_F32, 1, kElements, numbers);
     lpt_optimizer_step_options options = LPT_OPTIMIZER_STEP_OPTIONS_INIT;
     step(c, optimizer.get(), index, gradient, parameter, options);
-    // A second step without gradient uses the stored moment alone.
+    // A second step with a zero gradient uses only the stored moment.
     const Tensor none = make_tensor(c, LPT_FORMAT_F32, 1, kElements);
     const Tensor moved = make_tensor(c, LPT_FORMAT_F32, 1, kElements);
     step(c, optimizer.get(), index, none, moved, options);
@@ -206,7 +206,7 @@ struct Trained {
   std::vector<uint8_t> bits;  // of the parameter and the state
 };
 
-// Three stochastic steps of one parameter with FP8 moments; `split` saves and loads into a new optimizer after two.
+// Runs three stochastic steps of a parameter with FP8 moments. If `is_split`, a new optimizer loads the state after two steps.
 Trained train(int32_t threads, bool is_split) {
   const Context context = make_context(threads);
   lpt_context *c = context.get();
@@ -253,7 +253,7 @@ TEST(OptimizerState, IsRejectedWhenTruncatedAnywhere) {
   ASSERT_TRUE(ok(c, lpt_optimizer_state_save(c, optimizer.get(), index, state.data(), state.size())));
   for (size_t length = 0; length < bytes; ++length) {
     const std::vector<uint8_t> cut(state.begin(),
-                                   state.begin() + static_cast<std::ptrdiff_t>(length));  // found by ASan
+                                   state.begin() + static_cast<std::ptrdiff_t>(length));  // ASan detects overreads
     EXPECT_EQ(LPT_INVALID_STATE, lpt_optimizer_state_load(c, optimizer.get(), index,
                                                           cut.data() == nullptr ? state.data() : cut.data(), length));
   }

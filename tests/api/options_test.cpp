@@ -1,4 +1,4 @@
-// Defaults, and what callers get that were compiled with an older or a newer header.
+// Defaults, and calls of callers that were compiled with an older or a newer header.
 #include <cstddef>
 
 #include "tests/api/support.hpp"
@@ -6,7 +6,7 @@
 namespace lpt::test {
 namespace {
 
-// ---- defaults: the macro, the function, and what either side may not know
+// Defaults: the macro, the function, and members that only one side has.
 
 template <typename Struct>
 struct Defaults {
@@ -23,7 +23,7 @@ std::vector<uint8_t> bytes(const Struct &value) {
   return result;
 }
 
-// Calls `body(name, defaults)` for every struct that has defaults.
+// Calls `body(name, defaults)` for every struct with defaults.
 template <typename Body>
 void for_each_struct(Body body) {
 #define LPT_BODY(type, macro) body(#type, Defaults<type>{#type, macro})
@@ -86,7 +86,7 @@ void for_each_struct(Body body) {
 #undef LPT_BODY
 }
 
-// Room for any struct of this release and of later ones, filled with a canary.
+// Memory for a struct of this or a later release, filled with a canary.
 constexpr uint8_t kCanary = 0xC7;
 template <typename Struct>
 struct alignas(16) Space {
@@ -151,7 +151,7 @@ TEST(Options, InitOfAnUnknownTypeWritesNothing) {
   }
 }
 
-// ---- callers of another release
+// Callers of another release.
 
 lpt_status quantize_with(lpt_context *context, const lpt_quantize_options *options, std::vector<float> &target) {
   const std::vector<float> source = {1.0f + 0x1p-12f, -3.0f};
@@ -167,7 +167,7 @@ lpt_status quantize_with(lpt_context *context, const lpt_quantize_options *optio
 
 TEST(Options, OfAnOlderCallerGetDefaultsForWhatItDoesNotKnow) {
   const Context context = make_context();
-  // A caller whose struct ended behind `overflow`. What stands behind it in memory is not looked at.
+  // A caller whose struct ends after `overflow`. The library does not read the memory after it.
   lpt_quantize_options options;
   std::memset(&options, kCanary, sizeof options);
   options.struct_size = offsetof(lpt_quantize_options, scale_rule);

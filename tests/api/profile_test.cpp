@@ -69,7 +69,7 @@ TEST(Profile, StaysAfterItsEndAndGoesWithTheNextStart) {
   EXPECT_EQ(0, profile_count(context.get()));
 }
 
-// Reads one JSON value and moves `at` behind it; enough to tell that a text is JSON.
+// Reads one JSON value and moves `at` past it. This is sufficient to check that a text is JSON.
 bool read_json(const std::string &text, size_t &at) {
   const auto skip = [&] {
     while (at < text.size() && std::isspace(static_cast<unsigned char>(text[at])) != 0) ++at;
@@ -125,7 +125,7 @@ TEST(Profile, SavesAChromeTraceThatIsJson) {
   const std::string trace = save_trace(context.get());
   size_t at = 0;
   EXPECT_TRUE(read_json(trace, at)) << "stops at " << at << " of " << trace;
-  EXPECT_EQ(trace.size() - 1, at);  // and a line end
+  EXPECT_EQ(trace.size() - 1, at);  // the trace ends with a line end
   for (const char *key : {"\"name\":", "\"cat\":\"gemm\"", "\"ph\":\"X\"", "\"ts\":", "\"dur\":"}) {
     EXPECT_NE(std::string::npos, trace.find(key)) << key;
   }

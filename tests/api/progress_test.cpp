@@ -1,4 +1,4 @@
-// Reports of long casts and GEMMs: who gets them, what they say, and how they end a call.
+// Progress reports of long casts and GEMMs: their thread, their values, and cancellation.
 #include <functional>
 #include <thread>
 
@@ -11,7 +11,7 @@ namespace {
 const int64_t kRows = kIsSanitized ? 1650 : 2000;
 const int64_t kColumns = kIsSanitized ? 2700 : 3000;
 
-// All reports of a call; requests a stop at the one numbered `stop_at`.
+// Records all reports of a call. Cancels the call at report number `stop_at`.
 struct Reports {
   std::vector<int64_t> done;
   std::vector<int64_t> whole;
@@ -36,7 +36,7 @@ const std::vector<float> &numbers() {
   return drawn;
 }
 
-// What came of a call.
+// Result of a call.
 struct Result {
   Result(lpt_context *context, lpt_status code, const Tensor &output)
       : status(code), error(lpt_context_error(context)), bytes(bytes_of(context, output.get())) {}
@@ -45,14 +45,14 @@ struct Result {
   std::vector<uint8_t> bytes;
 };
 
-// A long call, whose result is made again each time and has `whole` elements.
+// A long call with `whole` elements that computes its result in each run.
 struct Work {
   std::string name;
   int64_t whole;
   std::function<Result(lpt_context *)> run;
 };
 
-// The ways that a cast may run: as lines, in tiles, and there and back.
+// Call paths of a cast: by lines, by tiles, and with a decode.
 struct Way {
   const char *name;
   lpt_format format;
@@ -79,7 +79,7 @@ Result cast(lpt_context *context, const Way &way) {
   Tensor second;
   if (way.has_transposed) second = make_tensor(context, format, way.columns, way.rows);
   lpt_quantize_options options = LPT_QUANTIZE_OPTIONS_INIT;
-  options.rounding = LPT_ROUNDING_STOCHASTIC;  // a part that drew the bits of another would show
+  options.rounding = LPT_ROUNDING_STOCHASTIC;  // random bits differ if a task draws those of another
   if (way.has_rotation) options.hadamard_size = 32;
   const lpt_status status = way.goes_back ? lpt_fake_quantize(context, source.get(), way.format, &options, first.get())
                                           : lpt_quantize(context, source.get(), &options, first.get(), second.get());
@@ -90,7 +90,7 @@ Result cast(lpt_context *context, const Way &way) {
   return result;
 }
 
-// What is decoded, by rows, in one row, and in whole packs and blocks.
+// Formats to decode: by rows, one row, and full packs and blocks.
 struct Codes {
   const char *format;
   int64_t rows = kRows, columns = kColumns;
@@ -122,7 +122,7 @@ constexpr Gemm kGemms[] = {
     {"sum of GEMMs", 1100, 1000, 70, "f32", "bf16", "f32", true, true},
 };
 
-// The first numbers in a format.
+// Returns the first values of numbers() in a format.
 std::shared_ptr<lpt_tensor> numbers_in(const char *format, int64_t rows, int64_t columns) {
   const Context context = make_context(2);
   const Tensor source = wrap(context.get(), numbers(), rows, columns);
@@ -211,7 +211,7 @@ TEST(Progress, EndsACallThatIsRequestedToStop) {
       const Result expected = work.run(context.get());
 
       Reports reports;
-      reports.stop_at = 1;  // the second one
+      reports.stop_at = 1;  // the second report
       ASSERT_TRUE(ok(context.get(), report_to(context.get(), reports)));
       const Result part = work.run(context.get());
       EXPECT_EQ(LPT_CANCELLED, part.status) << where;
@@ -219,7 +219,7 @@ TEST(Progress, EndsACallThatIsRequestedToStop) {
       const std::string words = "cancelled after " + std::to_string(reports.done.back());
       EXPECT_NE(std::string::npos, part.error.find(words)) << part.error;
 
-      // The next call does all of its work.
+      // The next call runs completely.
       reports = Reports();
       const Result again = work.run(context.get());
       EXPECT_EQ(LPT_OK, again.status) << where;

@@ -1,4 +1,4 @@
-// Casts through the interface: scales, smoothing, checks. Random numbers and scalers have files of their own.
+// Casts through the C interface: scales, smoothing, checks. Other files test random numbers and scalers.
 #include <cfloat>
 
 #include "tests/api/support.hpp"
@@ -6,7 +6,7 @@
 namespace lpt::test {
 namespace {
 
-// Bytes of a tensor's elements.
+// Returns the bytes of the elements of a tensor.
 std::vector<uint8_t> payload(lpt_context *context, const lpt_tensor *tensor) {
   return plain_bytes(context, part_of(context, tensor, LPT_TENSOR_PART_PAYLOAD).get());
 }
@@ -34,7 +34,7 @@ float tensor_scale(lpt_context *context, lpt_format format, lpt_scale_rule rule,
   return tensor_scale_of(context, target.get());
 }
 
-// ---- scales of tensors
+// Scales of tensors.
 
 TEST(QuantizeScale, IsAmaxByTheLargestElement) {
   const Context context = make_context();
@@ -93,7 +93,7 @@ TEST(Quantize, KeepsEveryFormatNearItsSource) {
   for (const lpt_format format : kScaledPresets) {
     const Tensor target = tensor_of(context.get(), format, 96, 200, source);
     const int32_t mantissa_bits = describe(format).mantissa_bits;
-    // Half a step of the mantissa, at most; the noise of a 4-bit element is its own worst.
+    // The bound is half a step of the mantissa. A 4-bit element has a separate bound.
     const double bound = describe(format).element_bits == 4 ? 0.15 : std::ldexp(1.0, -mantissa_bits - 1);
     const double error = relative_error(numbers_of(context.get(), target.get()), source);
     EXPECT_LT(error, format == LPT_FORMAT_INT8_TENSOR || format == LPT_FORMAT_INT8_ROW ? 0.02 : bound)
@@ -102,7 +102,7 @@ TEST(Quantize, KeepsEveryFormatNearItsSource) {
   }
 }
 
-// ---- transposed outputs
+// Transposed outputs.
 
 TEST(QuantizeTransposed, EqualsTheCastOfTheTransposedSourceInEveryFormat) {
   const Context context = make_context(3);
@@ -136,7 +136,7 @@ TEST(QuantizeTransposed, MayComeWithTheStraightOneInAnotherFormat) {
   EXPECT_EQ(bytes_of(context.get(), transposed_alone.get()), bytes_of(context.get(), transposed_copy.get()));
 }
 
-// ---- smoothing
+// Smoothing.
 
 TEST(QuantizeSmoothing, EqualsTheCastOfTheDividedSource) {
   const Context context = make_context();
@@ -179,7 +179,7 @@ TEST(QuantizeSmoothing, WithFactorsOfOneIsThePlainCast) {
   EXPECT_EQ(numbers_of(context.get(), plain.get()), numbers_of(context.get(), output.get()));
 }
 
-// ---- checks without work
+// Check-only calls.
 
 TEST(QuantizeCheckOnly, TakesTensorsWithoutData) {
   const Context context = make_context();
@@ -233,7 +233,7 @@ TEST(QuantizeEmpty, DoesNothing) {
   }
 }
 
-// Beyond f32's range, of more bits than it has, subnormal, and NaN with its bits.
+// Values beyond the f32 range, with more bits than f32, subnormals, and a NaN with a payload.
 TEST(Dequantize, CopiesF64) {
   const Context context = make_context();
   uint64_t nan_bits = 0x7FF8000000001234;
@@ -247,7 +247,7 @@ TEST(Dequantize, CopiesF64) {
   EXPECT_EQ(0, std::memcmp(numbers.data(), given.data(), numbers.size() * sizeof(double)));
 }
 
-// Whatever row would take the cast: none may overlook it.
+// Every kernel that casts must detect a NaN.
 TEST(QuantizeNan, IsWrittenAsZeroAndRejectedByAPlainElementWithoutNan) {
   const Context context = make_context();
   for (const lpt_format format : {LPT_FORMAT_INT8, LPT_FORMAT_INT16, LPT_FORMAT_INT4, LPT_FORMAT_E2M1FN,

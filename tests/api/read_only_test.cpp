@@ -9,7 +9,7 @@ struct Output {
   lpt_status (*call)(World &, lpt_tensor *);
 };
 
-// All parameters of the header that are lpt_tensor * or lpt_tensor *const *.
+// All parameters of the header of type lpt_tensor * or lpt_tensor *const *.
 constexpr Output kOutputs[] = {
     {"target", [](World &w, lpt_tensor *t) { return lpt_tensor_copy(w.c, w.source.get(), t); }},
     {"tensor", [](World &w, lpt_tensor *t) { return lpt_foreign_layout_import(w.c, nullptr, 0, 0, t); }},

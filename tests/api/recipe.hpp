@@ -1,5 +1,6 @@
-// What the tests of recipes share: every recipe by name as its paper has it, and a layer under it computed from outside:
-// rotations by lpt_hadamard and casts by lpt_quantize with random bits made here, GEMMs and all the rest in double.
+// Common parts of the recipe tests: every named recipe as its paper defines it, and a reference model of its layer.
+// The model rotates with lpt_hadamard(), casts with lpt_quantize() and random bits from this file, and computes all other steps
+// in double.
 #pragma once
 
 #include <algorithm>
@@ -86,7 +87,7 @@ inline std::vector<RecipeModel> recipe_models() {
   };
 }
 
-// Numbers in rows.
+// A matrix of values in row order.
 struct Matrix {
   int64_t rows = 0, columns = 0;
   std::vector<double> v;
@@ -98,7 +99,7 @@ inline Matrix transpose(const Matrix &matrix) {
   return {matrix.columns, matrix.rows, transposed(matrix.v, matrix.rows, matrix.columns)};
 }
 
-// ---- random bits, by the page on random numbers
+// Random bits, by the documentation of random numbers.
 
 inline uint32_t philox_bits(uint64_t key, uint64_t index, uint32_t stream, uint32_t step) {
   const uint64_t block = index / 8;
@@ -115,7 +116,7 @@ inline uint32_t philox_bits(uint64_t key, uint64_t index, uint32_t stream, uint3
   return c[index % 8 / 2] >> (16 * (index % 2)) & 0xFFFFu;
 }
 
-// Bits of a matrix whose element (r, c) has the index first + r · columns + c, lowest byte first.
+// Returns the bits of a matrix, lowest byte first. Element (r, c) has the index first + r · columns + c.
 inline std::vector<uint8_t> bits_of(const lpt_random &random, uint32_t role, uint64_t first, int64_t rows,
                                     int64_t columns) {
   std::vector<uint8_t> words(static_cast<size_t>(2 * rows * columns));
@@ -136,7 +137,7 @@ inline std::vector<uint8_t> transpose_bits(const std::vector<uint8_t> &words, in
   return result;
 }
 
-// ---- rotations
+// Rotations.
 
 inline std::vector<double> signs_of(const lpt_linear_gemm_options &rule, lpt_linear_gemm gemm, const lpt_random &random,
                                     int64_t count) {
@@ -152,7 +153,7 @@ inline std::vector<double> signs_of(const lpt_linear_gemm_options &rule, lpt_lin
   return signs;
 }
 
-// The columns rotated in f32, as a cast sees them.
+// Rotates the columns in f32, as the input of a cast.
 inline Matrix rotate(lpt_context *c, const Matrix &matrix, int32_t size, const std::vector<double> &signs) {
   if (size == 0) return matrix;
   const Tensor source = wrap(c, matrix.v, matrix.rows, matrix.columns);
@@ -165,7 +166,7 @@ inline Matrix rotate(lpt_context *c, const Matrix &matrix, int32_t size, const s
   return {matrix.rows, matrix.columns, numbers_of(c, target.get())};
 }
 
-// The columns rotated back, in double. Magnitudes add up.
+// Rotates the columns back, in double. Magnitudes are added.
 inline Matrix rotate_back(const Matrix &matrix, int32_t size, const std::vector<double> &signs, bool is_magnitude) {
   if (size == 0) return matrix;
   Matrix result = matrix;
@@ -188,13 +189,13 @@ inline Matrix rotate_back(const Matrix &matrix, int32_t size, const std::vector<
   return result;
 }
 
-// ---- a layer
+// A layer.
 
 struct Shape3 {
   int64_t rows, input, output;
 };
 
-// What the model gives: numbers, and the magnitudes that bound the error of sums in f32.
+// Results of the model: values, and magnitudes that bound the error of f32 sums.
 struct Modelled {
   ExactGemm y, dx, dw, db;
 };
@@ -205,7 +206,7 @@ class LayerModel {
              const lpt_random &call)
       : c_(context), recipe_(recipe), shape_(shape), prepare_(prepare), call_(call) {}
 
-  // Gradients, and what else is stochastic, are taken as they come: what stochastic casts have as their mean.
+  // Leaves operands with a stochastic cast unrounded. This is the mean of the stochastic casts.
   void leave_stochastic() { leaves_stochastic_ = true; }
 
   Modelled run(const Matrix &x, const Matrix &w, const Matrix &dy) {
@@ -234,7 +235,7 @@ class LayerModel {
  private:
   struct Cast {
     Matrix decoded;
-    std::vector<bool> is_inside;  // not clipped
+    std::vector<bool> is_inside;  // not saturated
   };
 
   lpt_linear_source source(int which) const { return recipe_.gemms[which].source; }
@@ -257,7 +258,7 @@ class LayerModel {
     return result;
   }
 
-  // A matrix cast along its columns and back. `is_transposed`: its place is that of the matrix transposed, in `columns` of it.
+  // Casts a matrix along its columns and decodes it. If `is_transposed`, its random bits are those of the transposed matrix.
   Cast cast(lpt_linear_cast which, const Matrix &matrix, const lpt_random &random, bool is_transposed = false,
             int draw = 0, bool is_first_part = false) const {
     static constexpr uint32_t kRoles[6] = {0, 1, 2, 1, 2, 0};
@@ -297,14 +298,14 @@ class LayerModel {
       for (int64_t c = 0; c < matrix.columns; ++c) {
         const double block =
             scales.empty() ? 1.0 : scales[static_cast<size_t>(r / parts.block_rows * across + c / parts.block_columns)];
-        // What is off by a rounding of the scale is not clipped.
+        // A value that exceeds the range by a rounding of the scale is not counted as saturated.
         const double most = parts.largest * block * tensor * (1.0 + 0x1p-24);
         result.is_inside[static_cast<size_t>(r * matrix.columns + c)] = std::abs(matrix.at(r, c)) <= most;
       }
     }
   }
 
-  // dy with its draws and parts, cast along its columns.
+  // Casts dy along its columns, with draws and parts.
   Matrix cast_gradient(int which, const Matrix &dy, bool is_transposed) const {
     const lpt_linear_gemm_options &rule = recipe_.gemms[which];
     Matrix sum = dy, rest = dy;
@@ -365,7 +366,7 @@ class LayerModel {
     return gemm(a, b, unit(2));
   }
 
-  // What forward clipped has no gradient, and its rotation is undone.
+  // Sets the gradient of saturated elements to zero, and undoes the rotation of forward.
   ExactGemm end(const ExactGemm &given, int which, const std::vector<bool> &is_inside,
                 const std::vector<double> &signs) const {
     if (source(which) == LPT_LINEAR_SOURCE_PLAIN) return given;
@@ -386,7 +387,7 @@ class LayerModel {
   bool leaves_stochastic_ = false;
 };
 
-// ---- the layer itself
+// The layer under test.
 
 inline lpt_random random_of(uint64_t key, uint32_t stream, uint32_t step) { return {key, 0, 0, stream, step}; }
 
@@ -416,7 +417,7 @@ struct Layer {
     make();
   }
 
-  // After a change of `recipe`.
+  // Creates the layer. Call it after a change of `recipe`.
   void make() { linear = make_linear(c, recipe.get(), shape.input, shape.output); }
 
   void forward() {
@@ -433,7 +434,7 @@ struct Layer {
   LayerModel model(const RecipeModel &of) const { return LayerModel(c, of, shape, prepare.random, call.random); }
 };
 
-// Progress that ends an operation when it is requested the so-manieth time.
+// Progress function that cancels an operation at call number `stop_at`.
 struct Stop {
   int calls = 0;
   int stop_at = 0;

@@ -1,5 +1,5 @@
-// The recipes against published figures, as a table of docs/reference/recipes.md lists them: what each GEMM of LUQ, QuEST and NVFP4
-// costs, stochastic rounding by few bits, and square blocks.
+// Recipes against published values, as docs/reference/recipes.md lists them: errors of each GEMM of LUQ, QuEST and NVFP4,
+// stochastic rounding with few bits, and square blocks.
 #include <numbers>
 
 #include "tests/api/recipe.hpp"
@@ -8,22 +8,22 @@
 namespace lpt::test {
 namespace {
 
-// ---- the error of a GEMM of normal numbers
+// Error of a GEMM of normal values.
 
-// What a cast makes of normal numbers x: E(q - x)² / E x² and E qx / E x² - 1.
+// Moments of a cast q of normal values x: E(q - x)² / E x² and E qx / E x² - 1.
 struct CastFigure {
   double relative_square, bias;
 
   double square() const { return 1 + 2 * bias + relative_square; }  // E q² / E x²
 };
 
-// A cast of what another one made, in directions of its own.
+// Composes two casts whose errors are independent.
 CastFigure after(const CastFigure &first, const CastFigure &second) {
   const double along = (1 + first.bias) * (1 + second.bias), square = first.square() * second.square();
   return {square - 2 * along + 1, along - 1};
 }
 
-// Of a simulation: 2^23 normal numbers, their deviations over one binade.
+// Results of a simulation: 2^23 normal values with deviations over one binade.
 constexpr CastFigure kNvfp4 = {9.04e-3, -4.4e-3};
 constexpr CastFigure kNvfp4Square = {1.24e-2, -9.2e-3};
 constexpr CastFigure kNvfp4Headroom = {2.37e-2, 0};
@@ -34,7 +34,7 @@ constexpr CastFigure kLogarithmic = {0.0816, 0};
 
 double density(double x) { return std::exp(-x * x / 2) / std::sqrt(2 * std::numbers::pi); }
 
-// Int4 with the clip 12.1 · sqrt(E x²) - 12.2 · E|x|, by its definition.
+// int4 with the clip 12.1 · sqrt(E x²) - 12.2 · E|x|, by its definition.
 CastFigure sawb() {
   const double step = (12.1 - 12.2 * std::sqrt(2 / std::numbers::pi)) / 7;
   CastFigure figure = {0, -1};
@@ -47,8 +47,8 @@ CastFigure sawb() {
   return figure;
 }
 
-// The share of normal numbers beyond 6 of QuEST's scales, the powers of two nearest to 2.92247856 / 6 of the deviation, over
-// a binade of deviations.
+// Returns the fraction of normal values beyond 6 scales of QuEST, over a binade of deviations. The scale is the power of two
+// nearest to 2.92247856 / 6 of the deviation.
 double quest_clipped() {
   constexpr int kPoints = 1000;
   double share = 0;
@@ -59,7 +59,8 @@ double quest_clipped() {
   return share;
 }
 
-// The error (Frobenius) of a GEMM of two casts of independent normal numbers; a share of its results is zero.
+// Returns the error (Frobenius) of a GEMM of two casts of independent normal values. The fraction `zeros` of its results is
+// zero.
 double error_of(const CastFigure &a, const CastFigure &b, double zeros = 0) {
   const double power = a.square() * b.square() - 2 * (1 + a.bias) * (1 + b.bias) + 1;
   return std::sqrt((1 - zeros) * power + zeros);
@@ -86,14 +87,14 @@ std::vector<double> run(Layer &layer, lpt_linear_gemm gemm) {
   return numbers_of(layer.c, gemm == LPT_LINEAR_GEMM_DGRAD ? layer.dx.get() : layer.dw.get());
 }
 
-// The same numbers times a power of two that is none.
+// Scales the values by a factor that is not an integer power of two.
 void scale(lpt_context *c, Tensor &tensor, const Matrix &numbers, double factor) {
   std::vector<double> scaled = numbers.v;
   for (double &number : scaled) number *= factor;
   tensor = tensor_of(c, LPT_FORMAT_F32, numbers.rows, numbers.columns, scaled);
 }
 
-// Over deviations that are spread over one binade, each operand's in an order of its own.
+// Measures the error over deviations within one binade. Each operand has them in a different order.
 double measured_error(lpt_context *c, const char *name, lpt_linear_gemm gemm) {
   constexpr int kDeviations = 4;
   double power = 0;
@@ -113,12 +114,12 @@ double measured_error(lpt_context *c, const char *name, lpt_linear_gemm gemm) {
   return std::sqrt(power);
 }
 
-// 4 · 2^16 results of 4096 terms each: the deviation of such an error is about 0.3 %, with a sanitizer twice that.
+// 4 · 2^16 results of 4096 terms each: the deviation of such an error is about 0.3 %, and twice that with a sanitizer.
 TEST(RecipeAcceptance, GemmsOfNormalNumbersHaveTheErrorOfTheirCasts) {
   const CastFigure kSawb = sawb();
   std::printf("sawb: %.3e, bias %.2e; clipped by QuEST: %.2e\n", kSawb.relative_square, kSawb.bias, quest_clipped());
   const CastFigure quest_again = after(kQuestNearest, kThreeQuarters);
-  CastFigure two_draws = kLogarithmic;  // right in the mean: what errs is halved by the average
+  CastFigure two_draws = kLogarithmic;  // unbiased: the average of two draws halves the squared error
   two_draws.relative_square /= 2;
   const struct {
     const char *recipe;
@@ -149,10 +150,10 @@ TEST(RecipeAcceptance, GemmsOfNormalNumbersHaveTheErrorOfTheirCasts) {
   }
 }
 
-// ---- stochastic rounding by 8 bits
+// Stochastic rounding with 8 bits.
 
-// All 256 values of a byte for each of 4096 fractions of a step: the mean is the number within 2^-9 of a step for each, and
-// within 2e-4 over all. Without half a unit of the last bit added it would be 2^-9, 1.95e-3, too small.
+// All 256 values of a byte for each of 4096 fractions of a step. The mean equals the value within 2^-9 of a step, and within
+// 2e-4 over all fractions. Without adding half a unit of the last bit, it is too small by 2^-9 = 1.95e-3.
 TEST(RecipeAcceptance, EightRandomBitsDoNotMoveTheMean) {
   constexpr int64_t kFractions = 4096, kBytes = 256;
   const Context context = make_context();
@@ -192,9 +193,9 @@ TEST(RecipeAcceptance, EightRandomBitsDoNotMoveTheMean) {
   }
 }
 
-// ---- square blocks
+// Square blocks.
 
-// Codes of a weight and of its transposition, cast apart.
+// Compares the codes of a weight and of its transpose, cast separately.
 TEST(RecipeAcceptance, SquareBlocksAreTheSameForAMatrixAndItsTransposition) {
   const Context context = make_context();
   constexpr int64_t kRows = 80, kColumns = 48;
@@ -213,7 +214,7 @@ TEST(RecipeAcceptance, SquareBlocksAreTheSameForAMatrixAndItsTransposition) {
   }
 }
 
-// Ones on the diagonal of x and of dy, not cast: y and dx are the weight as forward and dgrad multiply it.
+// x and dy are unit matrices without a cast, so y and dx are the weight as used by forward and by dgrad.
 TEST(RecipeAcceptance, ForwardAndDgradMultiplyTheSameWeight) {
   const Context context = make_context();
   lpt_context *c = context.get();

@@ -1,4 +1,4 @@
-// What a recipe says of GEMMs: rotations, sources, scales of results; and recipes that change.
+// GEMM options of a recipe: rotations, sources, scales of results; and changes of recipes.
 #include "tests/api/recipe.hpp"
 #include "tests/support/sanitized.hpp"
 
@@ -50,7 +50,7 @@ TEST(RecipeGemms, RotationsChangeNothingInHighPrecision) {
   }
 }
 
-// An outlier channel spreads over its group: the reason why HALO rotates.
+// A rotation spreads an outlier channel over its group. HALO rotates for this reason.
 TEST(RecipeGemms, ARotationSavesInt8FromAnOutlierChannel) {
   const Context context = make_context();
   const auto error_of = [&](int32_t size) {
@@ -60,7 +60,7 @@ TEST(RecipeGemms, ARotationSavesInt8FromAnOutlierChannel) {
     set_gemm(layer, LPT_LINEAR_GEMM_FORWARD, gemm_options(size));
     run(layer);
     const ExactGemm exact = multiply(layer.x_numbers.v, transposed(layer.w_numbers.v, 64, 512), 64, 64, 512);
-    std::vector<double> without = exact.value;  // what the outlier does not drown
+    std::vector<double> without = exact.value;  // columns that the outlier does not dominate
     std::vector<double> given = numbers_of(context.get(), layer.y.get());
     for (int64_t r = 0; r < 64; ++r) {
       for (int64_t n = 0; n < 64; ++n) {
@@ -103,7 +103,7 @@ TEST(RecipeGemms, UnitScalesAddNoBiasFactor) {
 TEST(RecipeGemms, RaisedAreExactAndLeaveTheOthers) {
   const Context context = make_context();
   for (const RecipeModel &model : recipe_models()) {
-    if (std::string(model.name) == "unit_scaling") continue;  // its scales stay: the next test
+    if (std::string(model.name) == "unit_scaling") continue;  // the next test covers it: its scales do not change
     Layer low(context.get(), model.name, kOdd, 4050), high(context.get(), model.name, kOdd, 4050);
     const Numbers before = run(low);
     for (const lpt_linear_gemm gemm : {LPT_LINEAR_GEMM_DGRAD, LPT_LINEAR_GEMM_WGRAD}) {
@@ -194,7 +194,7 @@ TEST(RecipeGemms, WhatAnotherRecipeSavedIsRejected) {
   lpt_context *c = context.get();
   Layer layer(c, "fp8_trillion", kOdd, 4090);
   layer.forward();
-  const Recipe other = make_recipe(c, "halo_0");  // as many bytes
+  const Recipe other = make_recipe(c, "halo_0");  // has as many bytes
   ASSERT_TRUE(ok(c, lpt_linear_set_recipe(c, layer.linear.get(), other.get())));
   ASSERT_TRUE(ok(c, lpt_linear_prepare(c, layer.linear.get(), layer.w.get(), nullptr)));
   EXPECT_EQ(LPT_INVALID_ARGUMENT, lpt_linear_backward(c, layer.linear.get(), layer.saved.get(), layer.dy.get(),
@@ -217,7 +217,7 @@ TEST(RecipeGemms, WhatAStoppedForwardSavedIsRejected) {
   expect_words({"saved was not written"}, lpt_context_error(c));
 }
 
-// All or nothing: wherever a prepare is stopped, the layer goes on with what it had, recipe and history too.
+// A prepare that is cancelled at any point leaves the layer unchanged, recipe and history included.
 TEST(RecipeGemms, APrepareThatIsStoppedChangesNothing) {
   const Context context = make_context();
   lpt_context *c = context.get();
@@ -260,7 +260,7 @@ TEST(RecipeGemms, APrepareThatIsRejectedChangesNothing) {
     ASSERT_TRUE(ok(c, lpt_recipe_set_cast(c, layer.recipe.get(), cast, LPT_FORMAT_INT8, nullptr)));
   }
   const Numbers before = run(layer);
-  layer.w_numbers.v[5] = std::nan("");  // int8 without a scale cannot say so
+  layer.w_numbers.v[5] = std::nan("");  // int8 without a scale cannot represent it
   const Tensor bad = tensor_of(c, LPT_FORMAT_F32, kOdd.output, kOdd.input, layer.w_numbers.v);
   EXPECT_EQ(LPT_INVALID_ARGUMENT, lpt_linear_prepare(c, layer.linear.get(), bad.get(), nullptr));
   ASSERT_TRUE(ok(c, lpt_linear_forward(c, layer.linear.get(), layer.x.get(), &layer.call, nullptr, layer.y.get())));
@@ -284,7 +284,7 @@ TEST(RecipeGemms, FixedScalesAreOne) {
   EXPECT_LT(relative_error(given.dw, expected.dw), 1e-6);
 }
 
-// Of two parts the second one has a step of 14 times less, at least.
+// Returns the error with `parts` parts. The step of the second of two parts is smaller by a factor of at least 14.
 double error_with_parts(lpt_context *c, const char *format, int32_t parts, lpt_scaler_kind kind,
                         lpt_linear_gemm_options options) {
   Layer layer(c, "f32", {64, 64, 64}, 4140);

@@ -1,4 +1,4 @@
-// What chance does under a recipe: means, and their spread.
+// Stochastic operations of recipes: means and variances.
 #include "tests/api/recipe.hpp"
 
 namespace lpt::test {
@@ -6,7 +6,7 @@ namespace {
 
 constexpr Shape3 kSmall = {40, 24, 28};
 
-// Mean and variance of each number over many results, and of their sum along a direction.
+// Mean and variance of each element over many results, and of their sum along a direction.
 struct Spread {
   std::vector<double> direction, sum, squares;
   double along = 0.0, along_squares = 0.0;
@@ -34,8 +34,8 @@ struct Spread {
   }
 };
 
-// The mean of many results is what their model without chance gives, the direction: along it, where numbers that shrink
-// are found, within four sigma; each number within five, since these are a thousand means.
+// The mean of many results equals the model without randomness, which is the direction. Along it, where a bias toward zero
+// is detected, the bound is four sigma. For each element it is five sigma, because a thousand means are compared.
 void expect_mean(const Spread &spread, const std::string &what) {
   double oracle = 0.0;
   for (size_t i = 0; i < spread.direction.size(); ++i) {
@@ -61,7 +61,8 @@ TEST(RecipeRandom, GradientsAreRightInTheMean) {
     Spread dx(expected.dx.value), dw(expected.dw.value);
     layer.forward();
     for (uint32_t step = 0; step < 1000; ++step) {
-      // What forward saves may be of chance too; signs are those of the first step, since codes to nearest follow them.
+      // The values that forward saves may be stochastic too. Signs are those of the first step, because codes to nearest depend
+      // on them.
       if (model.casts[LPT_LINEAR_CAST_WGRAD_INPUT].is_stochastic) {
         layer.call.random.step = 1000 + step;
         layer.forward();
@@ -127,7 +128,7 @@ TEST(RecipeRandom, SignsFollowThePairOfOperands) {
   const Context context = make_context();
   const auto results = [&](auto &&change) {
     Layer layer(context.get(), "quartet", {64, 64, 64}, 3030);
-    for (lpt_linear_cast cast = 2; cast < 6; ++cast) {  // to nearest: nothing but signs is of chance
+    for (lpt_linear_cast cast = 2; cast < 6; ++cast) {  // to nearest: only the signs are random
       lpt_quantize_options options = LPT_QUANTIZE_OPTIONS_INIT;
       EXPECT_TRUE(
           ok(context.get(), lpt_recipe_set_cast(context.get(), layer.recipe.get(), cast, LPT_FORMAT_MXFP4, &options)));

@@ -1,4 +1,4 @@
-// The scale rule of LUQ's integers, through lpt_quantize().
+// The scale rule for the integers of LUQ, through lpt_quantize().
 #include "tests/api/support.hpp"
 
 namespace lpt::test {
@@ -37,7 +37,7 @@ TEST(Sawb, ClipsAsItsFormulaSays) {
     for (const auto &[rows, columns] : kSizes) {
       const Tensor held = tensor_of(context.get(), format, rows, columns, draw_normal(5000, rows * columns, 3.0));
       const std::vector<double> numbers = numbers_of(context.get(), held.get());
-      // The difference of two sums in f32, of 16 lanes each, cancels to a fifth.
+      // The difference of two f32 sums of 16 lanes each cancels to a fifth.
       EXPECT_NEAR(1.0,
                   7.0 * static_cast<double>(scale_of(context.get(), numbers, rows, columns, format)) / clip_of(numbers),
                   2e-5)
@@ -58,9 +58,9 @@ TEST(Sawb, IsBetterThanTheAmaxForNormalNumbers) {
 
 TEST(Sawb, KeepsTheAmaxWhereTheFormulaIsNoClip) {
   const Context context = make_context();
-  // Numbers of one magnitude: 12.1 - 12.2 of it is below zero.
+  // Values of equal magnitude: (12.1 - 12.2) times the magnitude is negative.
   EXPECT_EQ(3.0f / 7.0f, scale_of(context.get(), std::vector<double>(100, -3.0), 10, 10));
-  // One number among many zeros: the formula is beyond it.
+  // One nonzero value among many zeros: the clip of the formula exceeds it.
   std::vector<double> one(16, 0.0);
   one[5] = 2.0;
   EXPECT_GT(clip_of(one), 2.0);

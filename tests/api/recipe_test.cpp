@@ -1,4 +1,4 @@
-// Every recipe by name against a model from outside.
+// Every named recipe against an independent model.
 #include "tests/api/recipe.hpp"
 
 namespace lpt::test {
@@ -9,7 +9,7 @@ constexpr Shape3 kShapes[] = {{33, 50, 41}, {1, 3, 17}, {17, 130, 1}, {130, 33, 
 TEST(Recipe, NamesAreThoseThatAreModelled) {
   std::vector<std::string> expected, found;
   for (const RecipeModel &model : recipe_models()) expected.push_back(model.name);
-  // Of f32: linear_sparse_test.cpp has what they do.
+  // Based on f32: linear_sparse_test.cpp tests them.
   for (const char *sparse : {"sparse24", "sparse24_transposable", "mvue24_gradients"}) expected.push_back(sparse);
   for (int64_t i = 0; i < lpt_recipe_count(); ++i) found.push_back(lpt_recipe_name(i));
   EXPECT_EQ(expected, found);
@@ -185,7 +185,7 @@ TEST(Recipe, TakesNumbersOfEveryWidth) {
                                                       dx.get(), dw.get(), nullptr)));
       std::vector<double> y_expected = expected.y;
       for (size_t i = 0; i < y_expected.size(); ++i) y_expected[i] -= batch.bias[i % kOutput];
-      // Halves round the source first, and coarse codes differ where that does.
+      // f16 and bf16 round the source first, and coarse codes amplify the difference.
       const bool is_exact = format == LPT_FORMAT_F64;
       EXPECT_LT(relative_error(numbers_of(other.get(), y.get()), y_expected), is_exact ? 1e-6 : 0.25) << model.name;
       EXPECT_LT(relative_error(numbers_of(other.get(), dx.get()), expected.dx), is_exact ? 1e-6 : 0.7) << model.name;
@@ -194,7 +194,7 @@ TEST(Recipe, TakesNumbersOfEveryWidth) {
   }
 }
 
-// Bits of x, w and dy for each element that prepare keeps and forward saves, at a size where the rest is small.
+// Bits per element of x, w and dy that prepare keeps and forward saves, for a size where other memory is small.
 TEST(Recipe, TakesTheBytesThatItsPageTells) {
   const Context context = make_context();
   constexpr double kMxfp4 = 4.25, kNvfp4 = 4.5;

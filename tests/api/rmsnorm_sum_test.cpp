@@ -1,4 +1,4 @@
-// The norm of a sum: the bits of adding and norming apart.
+// RMS norm of a sum: the same bits as a separate addition and norm.
 #include "tests/api/support.hpp"
 
 namespace lpt::test {
@@ -32,7 +32,7 @@ TEST(RmsnormForwardSum, HasTheBitsOfBothStepsApart) {
       const std::vector<double> a = numbers_of(c, s.residual.get()), b = numbers_of(c, s.branch.get());
       std::vector<double> added(a.size());
       for (size_t i = 0; i < a.size(); ++i) {
-        // Two numbers of f32, bf16 or f16 have a sum that f64 rounds as f32 does when it is rounded again.
+        // The sum of two f32, bf16 or f16 values rounds to f32 the same way after a rounding to f64.
         added[i] = a[i] + b[i];
       }
       const std::vector<double> rounded = numbers_of(c, tensor_of(c, format, rows, columns, added).get());

@@ -1,4 +1,4 @@
-// Rotary position embedding through the interface, against its formulas in long double.
+// Rotary position embedding through the C interface, against its formulas in long double.
 #include <algorithm>
 #include <cmath>
 
@@ -10,7 +10,7 @@ namespace {
 constexpr long double kPi = 3.141592653589793238462643383279502884L;
 constexpr lpt_format kFormats[] = {LPT_FORMAT_F32, LPT_FORMAT_BF16, LPT_FORMAT_F16, LPT_FORMAT_F64};
 
-// ---- frequencies
+// Frequencies.
 
 std::vector<double> frequencies_of(lpt_context *c, lpt_format format, int64_t count,
                                    const lpt_rotary_scaling *scaling) {
@@ -19,7 +19,7 @@ std::vector<double> frequencies_of(lpt_context *c, lpt_format format, int64_t co
   return numbers_of(c, frequencies.get());
 }
 
-// As `modeling_rope_utils` of Hugging Face Transformers defines them.
+// Frequencies as defined in `modeling_rope_utils` of Hugging Face Transformers.
 std::vector<long double> exact_frequencies(const lpt_rotary_scaling &o, int64_t count) {
   const auto width = static_cast<long double>(2 * count), length = static_cast<long double>(o.original_positions);
   const long double base = o.base, factor = o.factor;
@@ -55,7 +55,7 @@ std::vector<long double> exact_frequencies(const lpt_rotary_scaling &o, int64_t 
   return result;
 }
 
-// The bound of the header; an f32 is rounded once more.
+// The error bound of the header. An f32 result has one more rounding.
 TEST(RotaryFrequencies, AreThoseOfTheFormulas) {
   const Context context = make_context();
   lpt_rotary_scaling llama = LPT_ROTARY_SCALING_INIT;
@@ -98,9 +98,9 @@ TEST(RotaryFrequencies, OfOnePairOfColumnsAreOne) {
   EXPECT_TRUE(frequencies_of(context.get(), LPT_FORMAT_F32, 0, nullptr).empty());
 }
 
-// ---- rotation
+// Rotation.
 
-// Queries of batch × heads × positions × width, whose memory is batch × positions × heads × width.
+// Queries of batch × heads × positions × width, stored as batch × positions × heads × width.
 constexpr int64_t kBatch = 2, kHeads = 3, kPositions = 5, kWidth = 22;
 constexpr int64_t kNumbers = kBatch * kPositions * kHeads * kWidth;
 
@@ -151,7 +151,7 @@ std::vector<double> exact_rotation(const std::vector<double> &x, const std::vect
   return result;
 }
 
-// f64: the angle is rounded to half a unit of 100000, whose frequency is 1. f32: two units of either product; else a rounding.
+// f64: the angle has an error of half a unit at 100000, with frequency 1. f32: two units of each product. Others: one rounding.
 double bound_of(lpt_format format) {
   switch (format) {
     case LPT_FORMAT_F64:
@@ -200,7 +200,7 @@ TEST(Rotary, RotatesPairsOfColumnsByTheirPositions) {
   }
 }
 
-// <rotate(x), y> = <x, rotate back(y)>: the inverse is the gradient of x where y is that of the result.
+// <rotate(x), y> = <x, rotate back(y)>: if y is the gradient of the result, its inverse rotation is the gradient of x.
 TEST(Rotary, InverseIsTheGradientAndRestoresTheInput) {
   const Context context = make_context();
   lpt_context *const c = context.get();
@@ -230,7 +230,7 @@ TEST(Rotary, InverseIsTheGradientAndRestoresTheInput) {
   }
 }
 
-// The same bits: in any order of memory, in place, of any number of threads, and of one position after the other.
+// The bits do not depend on strides, in-place operation, the number of threads, or one call per position.
 TEST(Rotary, GivesTheSameBitsOfAnyStrides) {
   const Context context = make_context(), threads = make_context(3);
   lpt_context *const c = context.get();
@@ -263,7 +263,7 @@ TEST(Rotary, GivesTheSameBitsOfAnyStrides) {
   EXPECT_EQ(bytes_of(c, y.get()), bytes_of(c, x.get()));
 }
 
-// More rows than a thread takes, of the most axes.
+// More rows than one task of a thread, and the maximum number of axes.
 TEST(Rotary, TakesManyRowsAndAxes) {
   const Context context = make_context(), threads = make_context(3);
   const std::vector<int64_t> extents = {2, 2, 2, 2, 2, 2, 300, 64};
@@ -274,7 +274,7 @@ TEST(Rotary, TakesManyRowsAndAxes) {
   auto *const numbers = static_cast<float *>(describe(context.get(), x.get()).data);
   Random random(405);
   for (int64_t i = 0; i < 64 * 300 * 64; ++i) numbers[i] = static_cast<float>(random.normal());
-  // The axes of memory in the opposite order, but for columns.
+  // The axes in memory are in the opposite order, except for columns.
   for (size_t i = 1; i < 7; ++i) strides[i] = (i == 1 ? 64 : strides[i - 1]) * extents[i - 1];
   strides[0] = 64;
   const Tensor reversed = with_axes(context.get(), x, extents, strides);
@@ -301,7 +301,7 @@ TEST(Rotary, TakesManyRowsAndAxes) {
   }
 }
 
-// Scores depend on the distance of two positions alone.
+// Scores depend only on the distance of two positions.
 TEST(Rotary, GivesScoresOfDistances) {
   const Context context = make_context();
   lpt_context *const c = context.get();

@@ -1,4 +1,4 @@
-// Scalers: which amax a cast takes, and what is remembered.
+// Scalers: the amax that a cast uses, and the history.
 #include <cfloat>
 
 #include "tests/api/support.hpp"
@@ -20,7 +20,7 @@ Scaler make_scaler(lpt_context *context, lpt_scaler_kind kind, int32_t history_l
   return create(context, options);
 }
 
-// Casts a tensor of this amax, and tells the amax that its scale stands for.
+// Casts a tensor with this amax, and returns the amax that corresponds to its scale.
 double cast(lpt_context *context, lpt_scaler *scaler, double amax, lpt_format format = LPT_FORMAT_E4M3FN_TENSOR) {
   lpt_quantize_options options = LPT_QUANTIZE_OPTIONS_INIT;
   options.scaler = scaler;
@@ -42,7 +42,7 @@ lpt_scaler_info read(lpt_context *context, const lpt_scaler *scaler) {
   return values;
 }
 
-// Amax in powers of two times 448, so that power-of-two scales are exact.
+// Each amax is a power of two times 448, so that power-of-two scales are exact.
 constexpr double kUnit = 448.0;
 
 TEST(ScalerCurrent, TakesTheAmaxAtHandAndRecordsIt) {
@@ -175,7 +175,7 @@ TEST(Scaler, RecordsInEveryFormatWithOneScaleAndAnyThreads) {
       options.scaler = scaler.get();
       const Tensor source = wrap(context.get(), numbers, 300, 300);
       const Tensor target = make_tensor(context.get(), format, 300, 300);
-      for (int i = 0; i < 2; ++i) {  // first with a look ahead, then in one pass
+      for (int i = 0; i < 2; ++i) {  // first with a separate amax pass, then in one pass
         ASSERT_TRUE(ok(context.get(), lpt_quantize(context.get(), source.get(), &options, target.get(), nullptr)));
         EXPECT_EQ(static_cast<float>(amax), read(context.get(), scaler.get()).running_amax) << name_of(format);
         update(context.get(), scaler.get());
@@ -218,7 +218,7 @@ TEST(ScalerState, GoesOnAfterALoadAsIfNeverSaved) {
   }
 }
 
-// ---- rules of the history, and of zero
+// Rules of the history and of zero.
 
 Scaler make_ruled_scaler(lpt_context *context, lpt_scaler_history_rule history_rule, lpt_scaler_zero_rule zero_rule,
                          int32_t history_length) {
@@ -230,7 +230,7 @@ Scaler make_ruled_scaler(lpt_context *context, lpt_scaler_history_rule history_r
   return create(context, options);
 }
 
-// The scale of 1 stands for this amax.
+// The amax that corresponds to a scale of 1.
 constexpr double kScaleOfOne = kUnit;
 
 TEST(ScalerHistory, GivesTheLargestOrTheLatest) {
@@ -246,7 +246,7 @@ TEST(ScalerHistory, GivesTheLargestOrTheLatest) {
       cast(context.get(), scaler, amaxes[step]);
       update(context.get(), scaler);
     }
-    // What a cast draws on, read without one: it would be recorded.
+    // Reads the amax that a cast uses, without a cast, which would record another amax.
     EXPECT_EQ(largest_of_three[step], static_cast<double>(read(context.get(), largest.get()).amax)) << step;
   }
   EXPECT_EQ(4 * kUnit, cast(context.get(), largest.get(), 16 * kUnit));
@@ -289,7 +289,7 @@ TEST(ScalerState, HoldsTheRulesAndTheKeptAmax) {
       make_ruled_scaler(context.get(), LPT_SCALER_HISTORY_RULE_LATEST, LPT_SCALER_ZERO_RULE_USE_LAST, 2);
   ASSERT_TRUE(ok(context.get(), lpt_scaler_state_load(context.get(), same.get(), state.data(), state.size())));
   EXPECT_EQ(8 * kUnit, cast(context.get(), same.get(), kUnit));
-  // Of other rules: rejected by name, and nothing changes.
+  // A scaler with other rules rejects the state by name, without any change.
   const Scaler others[] = {
       make_ruled_scaler(context.get(), LPT_SCALER_HISTORY_RULE_MAX, LPT_SCALER_ZERO_RULE_USE_LAST, 2),
       make_ruled_scaler(context.get(), LPT_SCALER_HISTORY_RULE_LATEST, LPT_SCALER_ZERO_RULE_ONE, 2),

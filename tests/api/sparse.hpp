@@ -1,4 +1,4 @@
-// What the tests of sparse masks share.
+// Common parts of the tests of sparse masks.
 #pragma once
 
 #include <vector>
@@ -23,7 +23,7 @@ inline lpt_sparse_options selection(int32_t kept, int32_t of, lpt_sparse_directi
   return options;
 }
 
-// The mask of a source, by options.
+// Returns the mask of a source for the options.
 inline std::vector<uint8_t> selected(lpt_context *context, const lpt_tensor *source,
                                      const lpt_sparse_options &options) {
   const Shape shape = shape_of(context, source);
@@ -40,12 +40,12 @@ inline int64_t violations(lpt_context *context, const std::vector<uint8_t> &mask
   return count;
 }
 
-// A 2:4 matrix, and the same with its zeros.
+// A 2:4 matrix, and its dense form.
 struct Weights {
   Tensor dense, sparse;
 };
 
-// The largest two of every four of these numbers, in the format `name`.
+// Creates weights that keep the two largest of every four values, in the format `name`.
 inline Weights make_weights(lpt_context *context, const std::string &name, int64_t rows, int64_t columns,
                             const std::vector<double> &numbers) {
   Weights weights;

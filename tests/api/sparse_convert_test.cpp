@@ -1,4 +1,5 @@
-// From dense or unstructured weights to N:M: counts of masks, choice of N, absorbed means, fitted weights, column orders.
+// Conversion of dense or unstructured weights to N:M: mask counts, selection of N, absorbed means, fitted weights, column
+// orders.
 #include <algorithm>
 #include <cmath>
 #include <numeric>
@@ -15,7 +16,7 @@ double masks_of(lpt_context *context, int32_t kept, int32_t of, lpt_sparse_direc
   return std::exp2(bits * elements);
 }
 
-// Square 0/1 matrices with all line sums `kept`, by trying every one.
+// Counts the square 0/1 matrices whose rows and columns all sum to `kept`, by enumeration.
 int64_t count_by_trying(int32_t kept, int32_t of) {
   std::vector<uint32_t> rows;
   for (uint32_t row = 0; row < 1u << of; ++row) {
@@ -51,7 +52,7 @@ TEST(SparseCount, CountsMasks) {
   EXPECT_NEAR(90.0, both(2, 4), 1e-9);
   EXPECT_NEAR(116963796250.0, both(4, 8), 1.0);
   EXPECT_NEAR(187530840.0, both(2, 8), 1e-3);
-  // Published ones count too many: 144 and 1.756e13.
+  // The published counts are too large: 144 and 1.756e13.
   EXPECT_NEAR(144.0, masks_of(c, 2, 4, LPT_SPARSE_DIRECTION_BOTH, LPT_SPARSE_COUNT_PUBLISHED, 16), 1e-9);
   EXPECT_NEAR(1.756e13, masks_of(c, 4, 8, LPT_SPARSE_DIRECTION_BOTH, LPT_SPARSE_COUNT_PUBLISHED, 64), 0.001e13);
   EXPECT_NEAR(std::pow(6.0, 16), masks_of(c, 2, 4, LPT_SPARSE_DIRECTION_ROW, LPT_SPARSE_COUNT_EXACT, 64), 1.0);
@@ -92,7 +93,7 @@ TEST(SparseAbsorb, GroupsKeepTheirSums) {
   for (const lpt_sparse_direction direction : {LPT_SPARSE_DIRECTION_ROW, LPT_SPARSE_DIRECTION_COLUMN}) {
     const bool is_column = direction == LPT_SPARSE_DIRECTION_COLUMN;
     std::vector<uint8_t> mask = selected(c, source.get(), selection(2, 4, direction));
-    std::fill_n(mask.begin(), is_column ? 1 : 4, uint8_t{0});  // a group that may keep nothing
+    std::fill_n(mask.begin(), is_column ? 1 : 4, uint8_t{0});  // a group without kept elements
     const Tensor bytes = mask_of(c, rows, columns, mask);
     const Tensor output = make_tensor(c, LPT_FORMAT_F32, rows, columns);
     ASSERT_TRUE(ok(c, lpt_sparse_absorb(c, source.get(), bytes.get(), 4, direction, output.get())));
@@ -123,7 +124,7 @@ TEST(SparseAbsorb, GroupsKeepTheirSums) {
   }
 }
 
-// inputs · weightᵀ in double.
+// Computes inputs · weightᵀ in double.
 std::vector<double> outputs_of(const std::vector<double> &inputs, const std::vector<double> &weight, int64_t tokens,
                                int64_t outputs, int64_t columns) {
   std::vector<double> result(static_cast<size_t>(tokens * outputs));
@@ -146,7 +147,7 @@ struct FitProblem {
   std::vector<uint8_t> mask;
 
   explicit FitProblem(lpt_context *c, double mean = 0.0) {
-    // Correlated inputs: what is dropped can be made up for.
+    // Correlated inputs: the fit can compensate for dropped weights.
     const std::vector<double> own = draw_normal(591, kTokens * kColumns);
     const std::vector<double> shared = draw_normal(592, kTokens * 4);
     for (int64_t t = 0; t < kTokens; ++t) {
@@ -178,12 +179,11 @@ struct FitProblem {
   }
 };
 
-// The gradient of the squared error vanishes on everything that stays, and on the bias if there is one: that is what
-// least squares is.
+// Least squares: the gradient of the squared error is zero for every kept weight, and for the bias if present.
 void expect_least_squares(const FitProblem &p, const std::vector<double> &fitted, const std::vector<double> &bias) {
   const std::vector<double> whole = outputs_of(p.inputs, p.weight, p.kTokens, p.kOutputs, p.kColumns);
   const std::vector<double> found = outputs_of(p.inputs, fitted, p.kTokens, p.kOutputs, p.kColumns);
-  // The sum over tokens of what is off times an input; column kColumns is the bias, whose input is 1.
+  // The sum over tokens of the error times an input. Column kColumns is the bias, whose input is 1.
   const auto expect_no_slope = [&](int64_t o, int64_t column) {
     double slope = 0.0;
     double magnitude = 0.0;
@@ -233,7 +233,7 @@ TEST(SparseFit, SolvesLeastSquaresUnderTheMask) {
   EXPECT_LT(values.fitted_error, 0.5 * values.masked_error);
   EXPECT_GT(values.iteration_count, 3);
   EXPECT_LE(values.iteration_count,
-            24);  // 16 numbers of a row stay: conjugate steps need as many, and some for rounding
+            24);  // 16 weights per row are kept: as many conjugate gradient steps, plus some for rounding
 }
 
 TEST(SparseFit, FitsTheBiasWithTheWeight) {
@@ -254,7 +254,7 @@ TEST(SparseFit, FitsTheBiasWithTheWeight) {
   expect_least_squares(p, numbers_of(c, best.get()), numbers_of(c, best_bias.get()));
   const double with_bias = p.share_of_error(numbers_of(c, p.output.get()), numbers_of(c, bias.get()));
   EXPECT_LE(with_bias, p.share_of_error(numbers_of(c, without.get()), {}) * (1 + 1e-6));
-  // Inputs that never vary are made up for by the bias alone.
+  // The bias alone compensates for constant inputs.
   std::vector<double> same(p.inputs.size());
   for (size_t i = 0; i < same.size(); ++i) same[i] = p.inputs[i % p.kColumns];
   p.inputs = same;
@@ -294,7 +294,7 @@ TEST(SparseOrder, KeepsMoreAndTellsHowMuch) {
   lpt_context *c = context.get();
   const int64_t rows = 40;
   for (const int64_t columns : {64, 66}) {
-    // Large columns lie side by side: the given order is a bad one.
+    // Large columns are adjacent, which is an unfavorable order.
     std::vector<double> numbers = draw_normal(601, rows * columns);
     for (int64_t i = 0; i < rows * columns; ++i) numbers[static_cast<size_t>(i)] *= i % columns < 16 ? 4.0 : 1.0;
     const Tensor weight = tensor_of(c, LPT_FORMAT_F32, rows, columns, numbers);

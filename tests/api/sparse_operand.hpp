@@ -1,4 +1,4 @@
-// Operands of GEMMs that are dense or 2:4.
+// GEMM operands that are dense or 2:4.
 #pragma once
 
 #include "tests/api/gemm.hpp"
@@ -6,7 +6,7 @@
 
 namespace lpt::test {
 
-// Few different whole numbers: sums of their GEMMs are exact in f32, so that no order changes a bit.
+// Returns small integers. Sums of their products are exact in f32, so that no summation order changes a bit.
 inline std::vector<double> draw_whole(uint64_t place, int64_t count) {
   Random random(place);
   std::vector<double> numbers(static_cast<size_t>(count));
@@ -14,7 +14,7 @@ inline std::vector<double> draw_whole(uint64_t place, int64_t count) {
   return numbers;
 }
 
-// The dense form of a 2:4 matrix, by lpt_sparse_decompress().
+// Returns the dense form of a 2:4 matrix, by lpt_sparse_decompress().
 inline Tensor written_out(lpt_context *context, const lpt_tensor *sparse, const char *name) {
   const Shape shape = shape_of(context, sparse);
   Tensor dense = make_tensor(context, format_named(name), shape.rows, shape.columns);

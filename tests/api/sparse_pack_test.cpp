@@ -1,4 +1,4 @@
-// 2:4 matrices through the interface: their bytes by hand, there and back in every format, and where they are rejected.
+// 2:4 matrices through the C interface: bytes derived by hand, round trips in every format, and rejections.
 #include <algorithm>
 #include <cmath>
 
@@ -8,7 +8,7 @@
 namespace lpt::test {
 namespace {
 
-// Formats of all kinds: plain of each packing, scales of each shape.
+// All kinds of formats: each packing without scales, and scales of each shape.
 constexpr const char *kFormats[] = {
     "f64",   "f32",   "bf16",        "f16",       "e4m3fn",        "e5m2",           "e2m1fn",         "e3m2fn",
     "int8",  "int4",  "int2",        "ternary",   "e4m3fn_tensor", "int8_row",       "mxfp8_e4m3",     "mxfp6_e2m3",
@@ -16,7 +16,7 @@ constexpr const char *kFormats[] = {
 
 lpt_format sparse_named(const std::string &name) { return format_named((name + "/2:4").c_str()); }
 
-// A 2:4 matrix of a format, dense, with its mask.
+// A 2:4 matrix in dense form, with its mask.
 struct Dense {
   Tensor tensor;
   std::vector<uint8_t> mask;
@@ -42,7 +42,7 @@ TEST(SparsePack, HasTheBytesThatAreDocumented) {
   ASSERT_TRUE(ok(context.get(), lpt_sparse_compress(context.get(), source.get(), nullptr, compressed.get(), nullptr)));
   const Tensor stored = part_of(context.get(), compressed.get(), LPT_TENSOR_PART_PAYLOAD);
   EXPECT_EQ((std::vector<double>{2, 4, 5, 6, 0, 7, 0, 0, 8, 9}), numbers_of(context.get(), stored.get()));
-  // Places 1,3 and 0,1; 0,3 and 0,1; 0,1 and nothing.
+  // Indices 1,3 and 0,1; 0,3 and 0,1; 0,1 and no group.
   const Tensor indices = part_of(context.get(), compressed.get(), LPT_TENSOR_PART_SPARSE_INDICES);
   EXPECT_EQ((std::vector<uint8_t>{0x4D, 0x4C, 0x44}), plain_bytes(context.get(), indices.get()));
   size_t bytes = 0;
@@ -86,7 +86,7 @@ TEST(SparsePack, TransposedIsTheTransposeCompressed) {
                {"nvfp4_16x16", 36, 52},
                {"f64", 12, 20},
                {"ternary", 300, 28},
-               {"int4", 300, 530},  // of more than one square
+               {"int4", 300, 530},  // several squares
                {"nvfp4_16x16", 528, 272},
                {"e4m3fn_128x128", 384, 520},
                {"int8/512x512/f32", 600, 1040}};
@@ -107,7 +107,7 @@ TEST(SparsePack, TransposedIsTheTransposeCompressed) {
   }
 }
 
-// The first full group is named, wherever it is and whatever the bytes that keep it.
+// The error names the first group with too many elements, at any index and for any nonzero mask bytes.
 TEST(SparsePack, NamesTheFirstGroupThatKeepsTooMany) {
   const Context context = make_context(2);
   Random random(525);

@@ -1,4 +1,4 @@
-// Sparse masks through the interface: judged by sorting, by sums in double, and by draws of shards.
+// Sparse masks through the C interface, tested by sorting, by sums in double, and by draws of shards.
 #include "tests/api/sparse.hpp"
 
 #include <algorithm>
@@ -16,7 +16,7 @@ struct Pattern {
 };
 constexpr Pattern kPatterns[] = {{1, 2}, {2, 4}, {1, 4}, {3, 4}, {4, 8}, {8, 16}, {16, 32}, {2, 7}};
 
-// Which of a line's numbers are among the `kept` largest of their group; the first of equal ones.
+// Marks the `kept` largest elements of each group of a line. Of equal elements the first is kept.
 std::vector<uint8_t> largest(const std::vector<double> &line, Pattern pattern) {
   std::vector<uint8_t> mask(line.size());
   for (size_t begin = 0; begin < line.size(); begin += static_cast<size_t>(pattern.of)) {
@@ -108,7 +108,7 @@ TEST(SparseMask, SoftThresholdSubtractsTheLargestThatGoes) {
   EXPECT_EQ((std::vector<float>{1.5f, -0.5f, 0, 0, -1, 0, 0, 0, 0, 0, 0, 0}), numbers);
 }
 
-// The whole tensor drawn once, and its parts each on its own.
+// Compares one draw for the full tensor with separate draws for its shards.
 TEST(SparseMask, ShardsDrawWhatTheWholeDraws) {
   const Context context = make_context(2);
   const int64_t rows = 24;
@@ -136,8 +136,8 @@ TEST(SparseMask, ShardsDrawWhatTheWholeDraws) {
   }
 }
 
-// Groups are counted rows first, whichever way they lie: four rows of C columns have the draws of C rows of one group, and the
-// next four those that follow.
+// Groups are numbered by rows in both directions. Four rows of C columns have the draws of C rows of one group; the next
+// four rows have the draws that follow.
 TEST(SparseMask, GroupsOfColumnsDrawRowAfterRow) {
   const Context context = make_context();
   lpt_context *c = context.get();
@@ -182,9 +182,9 @@ TEST(SparseMask, ThreadsDoNotMatter) {
   }
 }
 
-// What many draws did to a row of numbers.
+// Statistics of many draws for a row of values.
 struct Draws {
-  std::vector<double> sum, squares;         // of what each number was off
+  std::vector<double> sum, squares;         // of the error of each element
   double error = 0.0, error_squares = 0.0;  // squared error of a draw
   lpt_sparse_info values = LPT_SPARSE_INFO_INIT;
 };
@@ -211,7 +211,7 @@ Draws draw_many(lpt_context *context, const lpt_tensor *source, lpt_sparse_optio
   return draws;
 }
 
-// Within 4 sigma of the draws themselves.
+// The tolerance is 4 sigma of the draws.
 TEST(SparseMask, DrawsAreUnbiasedWithTheReportedVariance) {
   const Context context = make_context();
   const int count = 4000;
@@ -226,7 +226,7 @@ TEST(SparseMask, DrawsAreUnbiasedWithTheReportedVariance) {
     const double mean = draws.error / count;
     const double sigma = std::sqrt((draws.error_squares / count - mean * mean) / count);
     EXPECT_NEAR(draws.values.variance, mean, 4 * sigma) << rule;
-    EXPECT_GT(mean, 20 * sigma);  // or the line above would say little
+    EXPECT_GT(mean, 20 * sigma);  // the precision of the check above
   }
 }
 
@@ -283,7 +283,7 @@ TEST(SparseMask, TransposableMasksServeBothDirections) {
   }
 }
 
-// The magnitudes that a transposable mask keeps in each tile of one row of tiles.
+// Returns the sum of the magnitudes that a transposable mask keeps in each tile of one row of tiles.
 std::vector<double> kept_of_tiles(lpt_context *context, const std::vector<double> &numbers, const Pattern &pattern,
                                   lpt_sparse_solver solver) {
   const int64_t rows = pattern.of, columns = static_cast<int64_t>(numbers.size()) / rows;

@@ -1,5 +1,5 @@
-// A warp of a GPU in plain C++: mma.sp::ordered_metadata.sync and ldmatrix.sync, written from the fragment tables of
-// the PTX ISA, lane by lane and element by element. Nothing of the library is in it.
+// A warp of a GPU in C++: mma.sp::ordered_metadata.sync and ldmatrix.sync, implemented lane by lane from the fragment tables
+// of the PTX ISA. It uses no code of the library.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -11,10 +11,10 @@
 
 namespace lpt::test {
 
-// The elements of A that the model decodes.
+// The element format of A.
 struct WarpElement {
   int bits;
-  int exponent_bits;  // 0: an integer with a sign
+  int exponent_bits;  // 0: a signed integer
   int mantissa_bits;
 };
 
@@ -34,32 +34,32 @@ using WarpMetadata = std::array<uint32_t, kLanes>;
 using WarpB = std::array<std::array<double, 16>, kLanes>;  // b0 … of a lane: 8 of 16-bit elements, 16 of 8-bit ones
 using WarpD = std::array<std::array<double, 4>, kLanes>;   // d0 … d3 of a lane
 
-// How deep an instruction is: m16n8k32 or m16n8k64.
+// Returns k of an instruction: m16n8k32 or m16n8k64.
 inline int depth_of(const WarpElement &element) { return element.bits == 16 ? 32 : 64; }
 
 struct Cell {
   int row, column;
 };
 
-// Where in B the i-th element of a lane belongs.
+// Returns the row and column in B of the i-th element of a lane.
 inline Cell cell_of_b(const WarpElement &element, int lane, int i) {
   const int in_group = lane % 4;
   if (element.bits == 16) return {in_group * 2 + i % 2 + i / 2 * 8, lane / 4};
   return {in_group * 4 + i % 4 + i / 4 * 16, lane / 4};
 }
 
-// Where in D the i-th element of a lane belongs.
+// Returns the row and column in D of the i-th element of a lane.
 inline Cell cell_of_d(int lane, int i) { return {i < 2 ? lane / 4 : lane / 4 + 8, lane % 4 * 2 + i % 2}; }
 
-// The four bits that say where the two numbers of A from (row, column), a multiple of 4, belong.
+// Returns the four index bits of the two elements of A at (row, column). The column is a multiple of 4.
 inline uint32_t indices_of(const WarpElement &element, const WarpMetadata &metadata, int selector, int row,
                            int column) {
   int lane = row % 8 * 4;
   int bit = 0;
-  if (element.bits == 16) {  // a pair of lanes has it all: 16 columns each, rows from 8 on in the high half
+  if (element.bits == 16) {  // a pair of lanes: 16 columns each, rows from 8 in the high half
     lane += selector * 2 + (column < 16 ? 0 : 1);
     bit = (row < 8 ? 0 : 16) + column % 16;
-  } else {  // all lanes have some: 32 columns of one row each
+  } else {  // all lanes: 32 columns of one row each
     EXPECT_EQ(0, selector);
     lane += (row < 8 ? 0 : 1) + (column < 32 ? 0 : 2);
     bit = column % 32;
@@ -109,7 +109,7 @@ inline void mma_sp(const WarpElement &element, const WarpA &a, const WarpMetadat
   }
 }
 
-// One 8 × 8 matrix of 16-bit numbers by ldmatrix: row r is at rows[r], a lane gets two neighbours of row lane / 4.
+// Loads one 8 × 8 matrix of 16-bit elements: row r is at rows[r], a lane gets two adjacent elements of row lane / 4.
 inline WarpMetadata ldmatrix(const std::array<const uint8_t *, 8> &rows) {
   WarpMetadata registers{};
   for (int lane = 0; lane < kLanes; ++lane) {

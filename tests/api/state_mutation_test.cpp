@@ -1,5 +1,6 @@
-// Every kind of saved state, damaged in every small way: rejected with a reason, and nothing is changed or kept; or, under
-// a checksum that fits, taken as what it says. tests/fuzz/states.cpp goes on.
+// Every kind of saved state with small mutations. The load rejects the state with a reason, changes nothing and keeps no
+// memory.
+// With a matching checksum it may load the changed content. tests/fuzz/states.cpp extends this test.
 #include <gtest/gtest.h>
 
 #include <random>
@@ -26,7 +27,7 @@ struct Subject {
     EXPECT_EQ(0u, ledger.live_bytes) << name;
   }
 
-  // False after the first problem: one says enough.
+  // Returns false after the first problem, so that only one is reported.
   bool stands(const Bytes &bytes, const std::string &where) {
     const std::string problem = problem_of(*holder, ledger, bytes);
     EXPECT_EQ("", problem) << name << ", " << where;
@@ -121,7 +122,7 @@ Bytes mutated(Bytes bytes, std::mt19937_64 &random) {
       case 2:
         bytes.insert(at, static_cast<uint8_t>(random()));
         break;
-      case 3:  // a large or a negative number
+      case 3:  // a large or a negative value
         for (size_t i = place; i < bytes.size() && i < place + 8; ++i) bytes[i] = random() % 2 == 0 ? 0xFF : 0x7F;
         break;
       default:
@@ -143,11 +144,11 @@ TEST(States, AreTakenSoundlyOrRejectedHoweverTheyAreDamaged) {
   }
 }
 
-// ---- the text of a rejection
+// The text of a rejection.
 
 struct Damage {
   const char *kind;
-  size_t at;  // from the beginning
+  size_t at;  // byte offset from the beginning
   uint64_t number;
   int bytes;
   const char *words;
@@ -196,7 +197,7 @@ TEST(States, NameWhatIsWrongWhenTheyAreRejected) {
       {"adamw, f32", 48, LPT_FORMAT_BF16, 8, "the first moment's format"},
       {"adamw, f32", 56, 0, 4, "a moment's scale is 0"},
       {"adamw, f32", 32 + 16 + 12 + 12, LPT_FORMAT_BF16, 8, "the second moment's format"},
-      // Codes of 130 elements twice, then sections of first scales, second scales, exponents.
+      // Two sets of codes of 130 elements, then sections of first scales, second scales, exponents.
       {"adamw, expanded groups", 32 + 16 + 2 * 142, 5, 4, "the tag of a section is 5, expected 3"},
       {"adamw, expanded groups", 32 + 16 + 2 * 142 + 4, 9, 8, "the length of a section is 9, expected 8"},
       {"adamw, expanded groups", 32 + 16 + 2 * 142 + 12, 0x7F800000, 4, "a block's scale is inf"},
@@ -221,10 +222,10 @@ TEST(States, NameWhatIsWrongWhenTheyAreRejected) {
   }
 }
 
-// ---- lengths that no memory has
+// Lengths that exceed the memory.
 
-// Lengths of the header and of the payload: rejected before anything is taken. Lengths of sections: rejected with what the
-// parameter itself takes, whatever they say.
+// Invalid lengths of header and payload are rejected before any allocation. Invalid lengths of sections are rejected after
+// the allocations of the parameter itself, for any length.
 TEST(States, ThatPromiseHugeLengthsTakeNoMemory) {
   struct Promise {
     const char *kind;

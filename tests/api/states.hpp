@@ -1,5 +1,5 @@
-// Handles that load saved states, one of each kind, and what must hold whatever bytes they are given. Without a test
-// framework: the fuzzer takes it too.
+// Handles that load saved states, one of each kind, and invariants for arbitrary input bytes. The header uses no test framework
+// because the fuzzer includes it.
 #pragma once
 
 #include <cstdint>
@@ -26,7 +26,7 @@ inline uint32_t crc32(const uint8_t *data, size_t count) {
   return ~crc;
 }
 
-// The same payload, cut or changed, under a header that fits it.
+// Returns the same payload with a header that matches it.
 inline Bytes resealed(Bytes state) {
   if (state.size() < kHeaderBytes) return state;
   const uint64_t payload = state.size() - kHeaderBytes;
@@ -36,16 +36,16 @@ inline Bytes resealed(Bytes state) {
   return state;
 }
 
-// The memory that a context took by its allocator.
+// Counts the memory that a context allocates.
 struct Ledger {
   size_t live_bytes = 0;
-  size_t requested_bytes = 0;  // since it was set back
+  size_t requested_bytes = 0;  // since the last reset
 
   static void *take(void *user, size_t bytes, size_t alignment) {
     Ledger &self = *static_cast<Ledger *>(user);
     self.requested_bytes += bytes;
     void *memory = nullptr;
-    // What a hostile state could request is rejected here, so that a test need not have it.
+    // Rejects allocations beyond 1 GiB that a malformed state may cause, so that the test needs little memory.
     if (bytes > (size_t{1} << 30) || posix_memalign(&memory, alignment, bytes) != 0) return nullptr;
     self.live_bytes += bytes;
     return memory;
@@ -66,7 +66,7 @@ struct Ledger {
   }
 };
 
-// A handle with a saved state. `is_good` is false once a call that must succeed did not.
+// A handle with a saved state. `is_good` is false after a call that must succeed has failed.
 class Holder {
  public:
   explicit Holder(lpt_context *context) : c_(context) {}
@@ -77,12 +77,12 @@ class Holder {
   virtual Bytes save() = 0;
   virtual void use() = 0;  // changes the state, and reads all of it
   lpt_status load(const Bytes &bytes) {
-    static constexpr uint8_t kNothing = 0;  // a state of no bytes has an address
+    static constexpr uint8_t kNothing = 0;  // an empty state has a valid address
     return load_from(bytes.empty() ? &kNothing : bytes.data(), bytes.size());
   }
 
-  // What a load may take for a state of so many bytes. Arrays are filled up to 64, and an optimizer's parameter has seven at
-  // most.
+  // Returns the maximum bytes that a load may allocate for a state of this size. Arrays are padded to 64 bytes, and a parameter
+  // of an optimizer has at most seven arrays.
   virtual size_t most_bytes(size_t state_bytes) const { return state_bytes + size_t{7} * 64; }
 
   bool is_good() const { return is_good_; }
@@ -233,7 +233,7 @@ class OptimizerHolder : public Holder {
   lpt_format value_format_;
 };
 
-// The last 4 of 260 elements, loaded as one of two shards; the other one is as it was saved.
+// The last 4 of 260 elements, loaded as one of two shards. The other shard is unchanged.
 class ShardHolder : public OptimizerHolder {
  public:
   explicit ShardHolder(lpt_context *context)
@@ -245,7 +245,7 @@ class ShardHolder : public OptimizerHolder {
     const size_t sizes[] = {other_.size(), size};
     return lpt_optimizer_state_load_many(c_, optimizer_, 0, buffers, sizes, 2);
   }
-  // What is read, beside what it is copied to.
+  // The bytes of both shards, plus the memory that they are copied to.
   size_t most_bytes(size_t state_bytes) const override { return state_bytes + other_.size() + size_t{3 * 7} * 64; }
 
  private:
@@ -262,7 +262,7 @@ class ShardHolder : public OptimizerHolder {
   const Bytes other_;
 };
 
-// Packed weights have no handle before they are loaded: a load that succeeds takes the place of the last.
+// Packed weights have no handle before they are loaded. A successful load replaces the handle.
 class WeightsHolder : public Holder {
  public:
   WeightsHolder(lpt_context *context, lpt_format format, std::vector<int64_t> extents,
@@ -278,7 +278,8 @@ class WeightsHolder : public Holder {
   }
   ~WeightsHolder() override { lpt_tensor_destroy(packed_); }
 
-  // Sparse packed weights count what is stored before each line, in no more bytes than the line has bits; lines may be read past.
+  // Sparse packed weights store an offset for each line, in at most as many bytes as the line has bits. Reads may exceed a
+  // line.
   size_t most_bytes(size_t state_bytes) const override { return 2 * state_bytes + size_t{9} * 64; }
 
   Bytes save() override {
@@ -314,7 +315,7 @@ class WeightsHolder : public Holder {
   }
 
  private:
-  // Every third number is 1: what is sparse packed keeps something and leaves something out.
+  // Sets every third element to 1, so that a sparse storage has both nonzero and zero elements.
   void fill(lpt_tensor *plain) {
     lpt_tensor_description description = LPT_TENSOR_DESCRIPTION_INIT;
     must(lpt_tensor_describe(c_, plain, &description));
@@ -345,7 +346,7 @@ inline HolderPointer make_optimizer(lpt_context *context, lpt_optimizer_method m
   return std::make_unique<OptimizerHolder>(context, method, parameter);
 }
 
-// Every kind of blob, and every section of an optimizer's.
+// Every kind of state, and every section of an optimizer state.
 inline const std::vector<HolderKind> &holder_kinds() {
   static const std::vector<HolderKind> kinds = {
       {"scaler",
@@ -410,12 +411,12 @@ inline const std::vector<HolderKind> &holder_kinds() {
   return kinds;
 }
 
-// Loads `bytes` and tells what is wrong about what came of it; "" if nothing is. They are rejected, with a text, and
-// nothing is changed or kept; or taken, and the handle then holds what they say and is fit for work. Neither takes more
-// memory than the state or the bytes are large. Leaves the state that it found.
+// Loads `bytes` and returns a description of the first problem, or "". A rejected state must have an error text and change
+// nothing. After a successful load the handle must hold the loaded state and be usable. Neither case may allocate more memory
+// than Holder::most_bytes(). Restores the state of the handle.
 inline std::string problem_of(Holder &holder, Ledger &ledger, const Bytes &bytes) {
   const Bytes before = holder.save();
-  const Bytes copy(bytes.begin(), bytes.end());  // on the heap and of that size: reading past its end is seen
+  const Bytes copy(bytes.begin(), bytes.end());  // on the heap with this exact size: ASan detects reads past the end
   const size_t live_bytes = ledger.live_bytes;
   ledger.requested_bytes = 0;
   const lpt_status status = holder.load(copy);

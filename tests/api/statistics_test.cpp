@@ -1,4 +1,4 @@
-// What casts say about the numbers that they cast, counted again from outside.
+// Statistics of casts, compared with independent counts.
 #include <cmath>
 #include <limits>
 
@@ -42,7 +42,7 @@ void expect_same(const lpt_statistics_info &found, const lpt_statistics_info &ex
   EXPECT_PRED2(is_same, found.squared_error, expected.squared_error) << where;
 }
 
-// Counts everything but clipping from the numbers and from what they decode to.
+// Counts everything except saturation from the values and their decoded values.
 lpt_statistics_info counted(const std::vector<double> &numbers, const std::vector<double> &decoded) {
   lpt_statistics_info values = LPT_STATISTICS_INFO_INIT;
   values.element_count = static_cast<int64_t>(numbers.size());
@@ -104,7 +104,7 @@ TEST(Statistics, CountWhatEveryKindOfOutputMadeOfTheNumbers) {
       expect_counted(read(context.get(), statistics), transposed(numbers, rows, columns),
                      numbers_of(context.get(), transposed_copy.get()), where + " transposed");
 
-      // Both outputs: those of `quantized` alone.
+      // With both outputs the statistics are those of `quantized`.
       ASSERT_TRUE(ok(context.get(), lpt_statistics_reset(context.get(), statistics.get())));
       ASSERT_TRUE(ok(context.get(),
                      lpt_quantize(context.get(), source.get(), &options, quantized.get(), transposed_copy.get())));
@@ -112,7 +112,7 @@ TEST(Statistics, CountWhatEveryKindOfOutputMadeOfTheNumbers) {
       EXPECT_EQ(both.element_count, rows * columns) << where;
       EXPECT_EQ(both.underflow_count, straight.underflow_count) << where;
 
-      // There and back: the same numbers.
+      // lpt_fake_quantize() has the same statistics.
       ASSERT_TRUE(ok(context.get(), lpt_statistics_reset(context.get(), statistics.get())));
       const Tensor back = make_tensor(context.get(), LPT_FORMAT_F32, rows, columns);
       ASSERT_TRUE(ok(context.get(), lpt_fake_quantize(context.get(), source.get(), format, &options, back.get())));
@@ -174,7 +174,7 @@ TEST(Statistics, CountClippedAndLostNumbersAndNan) {
   EXPECT_EQ(values.squared_sum, 1 + 2 * 250000.0 + 448.0 * 448 + 0x1p-24 + 4);
   EXPECT_EQ(values.squared_error, 2 * 52.0 * 52 + 0x1p-24);
 
-  // Casts add up, until the reset.
+  // Casts accumulate until the reset.
   ASSERT_TRUE(ok(context.get(), lpt_quantize(context.get(), source.get(), &options, target.get(), nullptr)));
   values = read(context.get(), statistics);
   EXPECT_EQ(values.element_count, 20);
@@ -185,7 +185,7 @@ TEST(Statistics, CountClippedAndLostNumbersAndNan) {
   expect_same(read(context.get(), statistics), LPT_STATISTICS_INFO_INIT, "after the reset");
 }
 
-// A tensor scale that is not of this tensor: half of the numbers are beyond the largest element.
+// A tensor scale of another tensor: half of the values exceed the largest element.
 TEST(Statistics, CountWhatAStaleScaleClips) {
   const Context context = make_context(2);
   std::vector<double> numbers(100 * 600);
@@ -218,7 +218,7 @@ TEST(Statistics, CountNumbersAfterTheRotation) {
                  numbers_of(context.get(), target.get()), "rotated");
 }
 
-// The scale of MSE for a tensor: the first of i/32 of amax / M, i = 32 .. 17, whose cast has the smallest squared error.
+// Returns the MSE scale of a tensor: the first of i/32 of amax / M, i = 32 .. 17, whose cast has the smallest squared error.
 float best_scale(lpt_context *context, const lpt_tensor *source, lpt_format format, lpt_overflow overflow,
                  float largest_scale) {
   const auto extents = describe(context, source).extents;
@@ -257,7 +257,7 @@ TEST(Statistics, FindTheScaleOfTheSmallestSquaredError) {
           options.overflow = overflow;
           const Tensor target = make_tensor(context.get(), format, rows, columns);
           const lpt_status status = lpt_quantize(context.get(), source.get(), &options, target.get(), nullptr);
-          if (status == LPT_UNSUPPORTED) continue;  // an infinity that no code stands for
+          if (status == LPT_UNSUPPORTED) continue;  // the format has no code for an infinity
           ASSERT_TRUE(ok(context.get(), status));
           const float by_amax = tensor_scale_of(context.get(), target.get());
           options.scale_rule = LPT_SCALE_RULE_MSE;
@@ -284,7 +284,7 @@ TEST(Statistics, AreNotTouchedByACheck) {
   expect_same(read(context.get(), statistics), LPT_STATISTICS_INFO_INIT, "checked");
 }
 
-// ---- bad calls
+// Invalid calls.
 
 void expect_rejected(lpt_context *context, lpt_status expected, const std::vector<const char *> &words,
                      lpt_status found) {
@@ -315,7 +315,7 @@ TEST(Statistics, SayWhatIsWrong) {
   const Tensor target = make_tensor(c, LPT_FORMAT_E4M3FN, 2, 16);
   expect_rejected(c, LPT_INVALID_ARGUMENT, {"statistics is not a live"},
                   lpt_quantize(c, tensor.get(), &options, target.get(), nullptr));
-  // No one's tensor is destroyed as statistics.
+  // lpt_statistics_destroy() does not destroy a tensor that is passed as statistics.
   lpt_statistics_destroy(stranger);
   EXPECT_EQ(2, shape_of(c, tensor.get()).rows);
 }

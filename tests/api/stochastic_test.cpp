@@ -1,4 +1,4 @@
-// Stochastic rounding through the interface: its bits belong to the element's place.
+// Stochastic rounding through the C interface: random bits depend on the index of the element.
 #include "tests/api/support.hpp"
 
 namespace lpt::test {
@@ -42,7 +42,7 @@ TEST(Stochastic, BitsDoNotDependOnTheNumberOfThreads) {
   }
 }
 
-// Casts the parts of a matrix by themselves, as ranks would, and compares with the same parts of the whole cast.
+// Casts the shards of a matrix separately, as ranks do, and compares them with the cast of the full matrix.
 void expect_shards_equal(lpt_context *context, lpt_format format, const std::vector<int64_t> &row_edges,
                          const std::vector<int64_t> &column_edges) {
   const int64_t rows = row_edges.back();
@@ -50,7 +50,7 @@ void expect_shards_equal(lpt_context *context, lpt_format format, const std::vec
   const std::vector<double> numbers = draw_normal(32, rows * columns);
   const Tensor source = wrap(context, numbers, rows, columns);
   const Tensor whole = make_tensor(context, format, rows, columns);
-  const int64_t place = 1000003;  // of the whole in something larger
+  const int64_t place = 1000003;  // offset of the full matrix in a larger tensor
   lpt_quantize_options options = stochastic(9, 3, 4);
   options.random.offset = place;
   ASSERT_TRUE(ok(context, lpt_quantize(context, source.get(), &options, whole.get(), nullptr)));
@@ -179,12 +179,12 @@ TEST(Stochastic, MeanIsTheValueWithinFourSigma) {
   }
 }
 
-// A block of uint4 from low to high with scale 1 and zero point round(-low). Codes serve values from -zero to 15 - zero.
+// A uint4 block from low to high with scale 1 and zero point round(-low). Codes represent values from -zero to 15 - zero.
 class StochasticZeroPoint : public testing::TestWithParam<std::pair<double, double>> {
  protected:
   static constexpr int64_t kDraws = 4096, kColumns = 32;
 
-  // The mean of what each value of the block decodes to, over draws that are rows of the same numbers.
+  // Returns the mean of the decoded values over draws. Each draw is a row of the same values.
   static std::vector<double> means(const std::vector<double> &block) {
     const Context context = make_context(1);
     std::vector<double> numbers;
@@ -200,7 +200,7 @@ class StochasticZeroPoint : public testing::TestWithParam<std::pair<double, doub
   }
 };
 
-// Within the codes the mean is the value to 4 sigma of a coin of its fraction; what is beyond takes the nearest end.
+// Within the codes the mean equals the value to 4 sigma of a Bernoulli draw. A value beyond them saturates.
 TEST_P(StochasticZeroPoint, MeanIsTheValueWithinTheCodes) {
   const auto [low, high] = GetParam();
   std::vector<double> block;
@@ -224,7 +224,7 @@ INSTANTIATE_TEST_SUITE_P(Ends, StochasticZeroPoint, testing::Values(std::pair(-7
 TEST(Stochastic, NeighboursAreUncorrelated) {
   const Context context = make_context();
   constexpr int64_t kDraws = int64_t{1} << 18;
-  const std::vector<double> numbers(kDraws, 1.0625);  // half way
+  const std::vector<double> numbers(kDraws, 1.0625);  // halfway
   const Tensor source = wrap(context.get(), numbers, 512, kDraws / 512);
   const Tensor target = make_tensor(context.get(), LPT_FORMAT_E4M3FN, 512, kDraws / 512);
   const lpt_quantize_options options = stochastic(78, 0, 0);

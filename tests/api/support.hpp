@@ -1,4 +1,4 @@
-// What the tests of the interface share: owners of handles, and numbers in and out of tensors. Sees lpt.h only.
+// Common parts of the tests of the C interface: owners of handles, and values of tensors. Includes only lpt.h.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -39,7 +39,7 @@ using Group = Owned<lpt_comm_group>;
 using Comm = Owned<lpt_comm>;
 using Future = Owned<lpt_future>;
 
-// The place for an out-parameter; gives it to the owner at the end of the call's statement.
+// Receives an out-parameter, and passes it to the owner at the end of the full expression.
 template <typename Handle>
 class Out {
  public:
@@ -59,13 +59,13 @@ Out<Handle> out(Owned<Handle> &owner) {
   return Out<Handle>(owner);
 }
 
-// EXPECT_TRUE(ok(context, lpt_…)) prints the library's own words.
+// EXPECT_TRUE(ok(context, lpt_…)) prints the error text of the library.
 inline testing::AssertionResult ok(const lpt_context *context, lpt_status status) {
   if (status == LPT_OK) return testing::AssertionSuccess();
   return testing::AssertionFailure() << lpt_status_string(status) << ": " << lpt_context_error(context);
 }
 
-// An error text has all of these words, and is ASCII: it is printed under any locale.
+// Checks that an error text contains all of these words. It must be ASCII, so that any locale can print it.
 inline void expect_words(const std::vector<const char *> &words, const std::string &text, const char *where = "") {
   EXPECT_TRUE(std::all_of(text.begin(), text.end(), [](unsigned char c) { return c < 0x80; })) << where << ": " << text;
   for (const char *word : words) {
@@ -109,7 +109,7 @@ inline Tensor wrap(lpt_context *context, const std::vector<double> &data, int64_
   return wrap(context, LPT_FORMAT_F64, data.data(), rows, columns);
 }
 
-// A tensor of any axes around memory of the test; without strides its rows are dense.
+// Wraps memory of the test as a tensor with any number of axes. Without strides its rows are dense.
 inline Tensor wrap_axes(lpt_context *context, lpt_format format, const void *data, const std::vector<int64_t> &extents,
                         const std::vector<int64_t> &strides = {}) {
   lpt_tensor_description description = LPT_TENSOR_DESCRIPTION_INIT;
@@ -123,7 +123,7 @@ inline Tensor wrap_axes(lpt_context *context, lpt_format format, const void *dat
   return tensor;
 }
 
-// A vector of indices, in memory of its own.
+// Creates a vector of indices in separate memory.
 inline Tensor indices_of(lpt_context *context, const std::vector<int64_t> &indices) {
   const auto count = static_cast<int64_t>(indices.size());
   Tensor tensor;
@@ -151,7 +151,7 @@ inline lpt_tensor_description describe(lpt_context *context, const lpt_tensor *t
   return description;
 }
 
-// The memory of a tensor without scales, with other axes.
+// Returns a view with other axes on the memory of a tensor without scales.
 inline Tensor with_axes(lpt_context *context, const Tensor &tensor, const std::vector<int64_t> &extents,
                         const std::vector<int64_t> &strides) {
   lpt_tensor_description description = describe(context, tensor.get());
@@ -163,7 +163,7 @@ inline Tensor with_axes(lpt_context *context, const Tensor &tensor, const std::v
   return view;
 }
 
-// Memory of one part of a tensor; rows of a new tensor have no gaps but for packs.
+// Returns the memory of one part of a tensor. Rows of a new tensor have no gaps except the padding of packs.
 template <typename Number>
 Number *part_data(lpt_context *context, const lpt_tensor *tensor, lpt_tensor_part part) {
   return static_cast<Number *>(describe(context, part_of(context, tensor, part).get()).data);
@@ -175,7 +175,7 @@ inline lpt_format_description describe(lpt_format format) {
   return description;
 }
 
-// The parts that a tensor of a format has.
+// Returns the parts of a tensor of this format.
 inline std::vector<lpt_tensor_part> parts_of(lpt_format format) {
   const lpt_format_description description = describe(format);
   std::vector<lpt_tensor_part> parts = {LPT_TENSOR_PART_PAYLOAD};
@@ -212,12 +212,12 @@ inline Shape shape_of(lpt_context *context, const lpt_tensor *tensor) {
   return shape;
 }
 
-// Bytes of `columns` packed elements that begin on a byte.
+// Returns the bytes of `columns` packed elements that begin at a byte.
 inline int64_t packed_bytes(lpt_format plain, int64_t columns) {
   return plain == LPT_FORMAT_TERNARY ? (columns + 4) / 5 : (columns * describe(plain).element_bits + 7) / 8;
 }
 
-// Clears what a last byte of `columns` elements has beyond them.
+// Clears the unused part of the last byte of `columns` elements.
 inline void clear_rest(lpt_format plain, int64_t columns, uint8_t &last) {
   static constexpr int kPowersOfThree[] = {243, 3, 9, 27, 81};
   const int64_t used_bits = columns * describe(plain).element_bits % 8;
@@ -228,7 +228,7 @@ inline void clear_rest(lpt_format plain, int64_t columns, uint8_t &last) {
   }
 }
 
-// The bytes of a plain tensor, row after row without gaps; the unused part of a last byte is zero.
+// Returns the bytes of a tensor without scales, row by row without gaps. The unused part of a last byte is zero.
 inline std::vector<uint8_t> plain_bytes(lpt_context *context, const lpt_tensor *tensor) {
   const lpt_tensor_description description = describe(context, tensor);
   const Shape shape = shape_of(context, tensor);
@@ -244,7 +244,7 @@ inline std::vector<uint8_t> plain_bytes(lpt_context *context, const lpt_tensor *
   return bytes;
 }
 
-// All parts of a tensor, one after the other: two tensors with the same bits have the same bytes.
+// Returns the concatenated bytes of all parts. Two tensors with the same bits have the same bytes.
 inline std::vector<uint8_t> bytes_of(lpt_context *context, const lpt_tensor *tensor) {
   std::vector<uint8_t> bytes;
   for (const lpt_tensor_part part : parts_of(describe(context, tensor).format)) {
@@ -255,7 +255,7 @@ inline std::vector<uint8_t> bytes_of(lpt_context *context, const lpt_tensor *ten
   return bytes;
 }
 
-// The numbers of any tensor, row after row.
+// Returns the values of a tensor, row by row.
 inline std::vector<double> numbers_of(lpt_context *context, const lpt_tensor *tensor) {
   const Shape shape = shape_of(context, tensor);
   std::vector<double> numbers(static_cast<size_t>(shape.rows * shape.columns));
@@ -273,7 +273,7 @@ inline float tensor_scale_of(lpt_context *context, const lpt_tensor *tensor) {
   return *part_data<float>(context, tensor, LPT_TENSOR_PART_TENSOR_SCALE);
 }
 
-// A new tensor with these numbers, rounded to its format.
+// Creates a tensor from these values, rounded to its format.
 inline Tensor tensor_of(lpt_context *context, lpt_format format, int64_t rows, int64_t columns,
                         const std::vector<double> &numbers) {
   Tensor tensor = make_tensor(context, format, rows, columns);
@@ -292,7 +292,7 @@ inline Tensor vector_of(lpt_context *context, lpt_format format, const std::vect
   return tensor_of(context, format, 1, static_cast<int64_t>(numbers.size()), numbers);
 }
 
-// Normal numbers that f32 holds exactly.
+// Returns normal values that are exact in f32.
 inline std::vector<double> draw_normal(uint64_t place, int64_t count, double deviation = 1.0) {
   Random random(place);
   std::vector<double> numbers(static_cast<size_t>(count));
@@ -310,7 +310,7 @@ inline std::vector<double> transposed(const std::vector<double> &matrix, int64_t
   return result;
 }
 
-// m × k times k × n, with the sum of magnitudes that bounds the error of any order.
+// m × k times k × n, with the sum of magnitudes that bounds the error of any summation order.
 struct ExactGemm {
   std::vector<double> value;
   std::vector<double> magnitude;
@@ -331,7 +331,7 @@ inline ExactGemm multiply(const std::vector<double> &a, const std::vector<double
   return product;
 }
 
-// How far a GEMM in f32 may be from the exact one: 4 · sqrt(k) · eps of the magnitudes, k of them at most.
+// Returns the error bound of a GEMM in f32: 4 · sqrt(k) · eps of the sum of magnitudes.
 inline double gemm_bound(double magnitude, int64_t k) {
   return (4.0 * std::sqrt(static_cast<double>(k)) + 4.0) * 0x1p-24 * magnitude + 0x1p-126;
 }
@@ -343,7 +343,7 @@ inline void expect_gemm(const ExactGemm &exact, const std::vector<double> &given
   }
 }
 
-// |a - b| / |b| over all elements.
+// Returns |a - b| / |b| over all elements.
 inline double relative_error(const std::vector<double> &a, const std::vector<double> &b) {
   double difference = 0.0;
   double whole = 0.0;
@@ -354,7 +354,7 @@ inline double relative_error(const std::vector<double> &a, const std::vector<dou
   return std::sqrt(difference / whole);
 }
 
-// A GEMM that is large enough for several threads, as bytes of the result.
+// Runs a GEMM that is large enough for several threads, and returns the bytes of the result.
 inline std::vector<uint8_t> run_some_gemm(lpt_context *context) {
   const std::vector<double> a = draw_normal(11, 150 * 90);
   const std::vector<double> b = draw_normal(12, 90 * 170);

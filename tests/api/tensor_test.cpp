@@ -1,4 +1,4 @@
-// Tensors: created, wrapped, viewed, taken apart and put together.
+// Tensors: creation, wrapping, views, parts, and combination of parts.
 #include "tests/api/support.hpp"
 
 namespace lpt::test {
@@ -177,7 +177,7 @@ TEST(TensorWrap, FoldsAxesWithOneStrideAroundAxesOfOne) {
   const Context context = make_context();
   std::vector<float> data(100);
   for (size_t i = 0; i < data.size(); ++i) data[i] = static_cast<float>(i);
-  // 3 × 1 × 2 × 4: rows are 10 apart on both axes that step; the axis of one has a stride that never counts.
+  // 3 × 1 × 2 × 4: rows are 10 apart along both axes longer than one. The stride of the axis of extent one is not used.
   const int64_t extents[] = {3, 1, 2, 4};
   const int64_t strides[] = {20, 77, 10, 1};
   lpt_tensor_description description = LPT_TENSOR_DESCRIPTION_INIT;
@@ -247,7 +247,7 @@ TEST(TensorView, OfBlocksDecodesAsTheSamePartOfTheWhole) {
     if (!is_quantize_target(format) || format == LPT_FORMAT_E8M0FNU) continue;
     const Tensor whole = tensor_of(context.get(), format, rows, columns, source);
     const std::vector<double> all = numbers_of(context.get(), whole.get());
-    // On edges of every preset's blocks; the last columns end where the source ends.
+    // The view begins at blocks of every preset. Its last columns end at the end of the source.
     const Tensor part = view(context.get(), whole.get(), {128, 128}, {128, 172});
     const std::vector<double> numbers = numbers_of(context.get(), part.get());
     for (int64_t r = 0; r < 128; ++r) {

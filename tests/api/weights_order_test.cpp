@@ -1,4 +1,4 @@
-// Orders of outputs that leave fewer tiles of packed weights: lpt_weights_order().
+// Output orders that reduce the number of tiles of packed weights: lpt_weights_order().
 #include <algorithm>
 #include <cmath>
 
@@ -8,7 +8,7 @@
 namespace lpt::test {
 namespace {
 
-// Rows of a few kinds, dealt out: in order each kind has its lines of tiles.
+// Rows of four interleaved kinds: in the computed order each kind has separate tile rows.
 TEST(WeightsOrder, HaveFewerTilesInOrder) {
   const Context context = make_context(1);
   lpt_context *const c = context.get();
@@ -22,7 +22,7 @@ TEST(WeightsOrder, HaveFewerTilesInOrder) {
   std::vector<int32_t> order(static_cast<size_t>(n));
   int64_t given = 0, count = 0;
   ASSERT_TRUE(ok(c, lpt_weights_order(c, weights.get(), nullptr, order.data(), &given, &count)));
-  EXPECT_EQ(given, 4 * 8);  // each line of 64 rows has rows of all kinds
+  EXPECT_EQ(given, 4 * 8);  // each tile row of 64 rows has rows of all kinds
   EXPECT_EQ(count, 4 * 2);
   lpt_weights_options options = tiles();
   options.output_order = order.data();
@@ -44,7 +44,7 @@ TEST(WeightsOrder, HaveFewerTilesInOrder) {
   }
 }
 
-// The count never rises, and it is that of what is stored.
+// The order never increases the tile count, and the count equals that of the stored tiles.
 TEST(WeightsOrder, InOrderAreNeverMore) {
   const Context context = make_context(1);
   lpt_context *const c = context.get();
@@ -64,7 +64,7 @@ TEST(WeightsOrder, InOrderAreNeverMore) {
   }
 }
 
-// Rows that lie well as they are: each line of 32 has six tiles, any row two of these. Taking the nearest row loses here.
+// The given order is good: each tile row of 32 rows has six tiles, and each row has two of them. Nearest-row order is worse.
 TEST(WeightsOrder, StayInOrderWhereTheOrderIsNoGain) {
   const Context context = make_context(1);
   const int64_t n = 128, k = 16 * 8;

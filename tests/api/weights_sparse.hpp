@@ -1,4 +1,4 @@
-// Weights with zeros, and options of packing them in tiles.
+// Weights with zeros, and options that pack them in tiles.
 #pragma once
 
 #include <cmath>
@@ -16,7 +16,7 @@ inline lpt_weights_options tiles(int32_t rows = 0, int32_t columns = 0) {
   return options;
 }
 
-// Normal numbers of which a share is zero, of either sign, one by one or tile by tile.
+// Returns normal values of which a fraction is +0 or -0, element by element or tile by tile.
 inline std::vector<double> thinned(uint64_t seed, int64_t rows, int64_t columns, double zero_share,
                                    int64_t tile_rows = 1, int64_t tile_columns = 1) {
   std::vector<double> numbers = draw_normal(seed, rows * columns);

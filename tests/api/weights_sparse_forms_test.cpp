@@ -1,5 +1,5 @@
-// Every form of a GEMM takes sparse packed weights as it takes the same ones with their zeros. Sums of whole numbers are exact,
-// so that no order of them changes a bit.
+// Every form of a GEMM with sparse packed weights equals the GEMM of the same weights with their zeros. Sums of integers are
+// exact, so that no summation order changes a bit.
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
@@ -28,7 +28,7 @@ std::vector<double> draw_whole(uint64_t place, int64_t count) {
   return numbers;
 }
 
-// Of which some rectangles are zeros, and half of what is left.
+// Returns integers of which random rectangles are zero, and half of the other elements.
 std::vector<double> draw_sparse(uint64_t place, int64_t rows, int64_t columns) {
   std::vector<double> numbers = draw_whole(place, rows * columns);
   Random random(place + 1);
@@ -44,7 +44,7 @@ std::vector<double> draw_sparse(uint64_t place, int64_t rows, int64_t columns) {
   return numbers;
 }
 
-// What a context takes from its allocator: memory that is not clean, so that what is read unwritten is seen.
+// Counts the memory of a context. Fills it with 0xFF, so that reads of unwritten memory are detected.
 struct Counter {
   size_t live = 0, most = 0;
 
@@ -129,7 +129,7 @@ Form draw_form(Random &random) {
   return form;
 }
 
-// a; with gaps between its rows, where what is read is seen.
+// Operand a. It may have gaps between its rows, where reads are detected.
 struct Left {
   std::vector<float> memory;
   Tensor tensor;
@@ -190,7 +190,7 @@ TEST(SparseWeightsForms, GiveWhatDenseOnesGive) {
     const int32_t tile_rows = random.of(kTileRows);
     int32_t tile_columns = random.of(kTileColumns);
     if (describe(format_named(form.b)).block_columns == 32 && tile_columns % 32 != 0) tile_columns = 32;
-    // Views of what is packed, too.
+    // Views of packed weights are included.
     const int64_t begin = random.chance(0.3) ? (tile_rows == 0 ? 64 : tile_rows) : 0;
     if (begin > 128) continue;
     const int64_t rows = begin + form.n + random.below(2) * random.below(70);
@@ -216,7 +216,7 @@ TEST(SparseWeightsForms, GiveWhatDenseOnesGive) {
   EXPECT_GT(ran, trials / 2);
 }
 
-// What is left out of tiles is a GEMM by 0 in the portable order, whatever a has there and on every CPU.
+// In the portable order tiles multiply every skipped element by 0, for any value of a and on every CPU.
 TEST(SparseWeightsForms, InThePortableOrderTilesLeaveNothingOut) {
   for (const lpt_isa isa : {LPT_ISA_AUTO, LPT_ISA_REFERENCE}) {
     const Context context = make_context(1, isa);
@@ -237,7 +237,7 @@ TEST(SparseWeightsForms, InThePortableOrderTilesLeaveNothingOut) {
   }
 }
 
-// ---- plans
+// Plans.
 
 TEST(SparseWeightsForms, APlanTellsAllThatACallTakes) {
   for (const lpt_isa isa : {LPT_ISA_AUTO, LPT_ISA_REFERENCE}) {
@@ -254,7 +254,7 @@ TEST(SparseWeightsForms, APlanTellsAllThatACallTakes) {
       ASSERT_TRUE(ok(c, lpt_gemm_plan_create(c, a.get(), b.get(), &gemm, result.get(), &plan)));
       lpt_gemm_plan_info values = LPT_GEMM_PLAN_INFO_INIT;
       EXPECT_TRUE(ok(c, lpt_gemm_plan_read(c, plan, &values)));
-      Counter fresh;  // of a context that has no scratch yet
+      Counter fresh;  // of a context without scratch
       const Context other = make_counted(fresh, isa, 2);
       const size_t before = fresh.live;
       lpt_gemm_operands operands = LPT_GEMM_OPERANDS_INIT;
@@ -270,7 +270,7 @@ TEST(SparseWeightsForms, APlanTakesTheStorageThatItWasMadeFor) {
   lpt_context *const c = context.get();
   const int64_t m = 4, n = 64, k = 128;
   const Tensor weights = tensor_of(c, LPT_FORMAT_BF16, n, k, draw_whole(884, n * k));
-  // With tiles of 16 columns blocks of a's scales are cut: the GEMM is another one.
+  // Tiles of 16 columns divide the scale blocks of a, so the GEMM uses another kernel.
   const Tensor a = tensor_of(c, LPT_FORMAT_MXFP8_E4M3, m, k, draw_whole(885, m * k));
   const Tensor result = make_tensor(c, LPT_FORMAT_F32, m, n);
   const lpt_weights_options options[] = {storage(LPT_WEIGHTS_STORAGE_BLOCK_SPARSE),
@@ -295,7 +295,7 @@ TEST(SparseWeightsForms, APlanTakesTheStorageThatItWasMadeFor) {
   }
 }
 
-// ---- experts
+// Experts.
 
 // Experts of 128 × 256 with two rows each.
 struct Experts {
@@ -326,7 +326,7 @@ size_t scratch_of(int64_t count, const lpt_weights_options &options, lpt_format 
   return counter.most - before;
 }
 
-// What is written out of one has the place of the last one's.
+// The dense copy of an expert reuses the memory of the previous one.
 TEST(SparseWeightsForms, ManyExpertsTakeTheScratchOfOne) {
   for (const lpt_weights_options &options :
        {storage(LPT_WEIGHTS_STORAGE_BITMASK), storage(LPT_WEIGHTS_STORAGE_BLOCK_SPARSE)}) {

@@ -1,4 +1,4 @@
-// Packed weights without their zeros: bitmask ones, and tiles. The oracle is the dense GEMM of the same numbers.
+// Packed weights without their zeros: bitmask storage and tiles. The reference is the dense GEMM of the same values.
 #include "tests/api/weights_sparse.hpp"
 
 #include <algorithm>
@@ -13,7 +13,7 @@
 namespace lpt::test {
 namespace {
 
-// One of each kind of panel, with lane scales, blocks along k and of many rows, a tensor scale, zero points.
+// One format of each kind of panel: with row scales, blocks along k and over many rows, a tensor scale, zero points.
 const lpt_format kFormats[] = {
     LPT_FORMAT_F32,        LPT_FORMAT_BF16,           LPT_FORMAT_F16,        LPT_FORMAT_E4M3FN_TENSOR,
     LPT_FORMAT_E5M2_ROW,   LPT_FORMAT_E4M3FN_128X128, LPT_FORMAT_MXFP8_E4M3, LPT_FORMAT_MXFP4,
@@ -28,7 +28,7 @@ lpt_weights_options bitmask() {
 
 bool takes_tiles(lpt_format format) { return format != LPT_FORMAT_UINT4_1X64 && format != LPT_FORMAT_NF4_1X64; }
 
-// With beta, bias and an encoding of c.
+// Runs a GEMM with beta, a bias and a quantized c.
 std::vector<double> full_gemm(lpt_context *context, const lpt_tensor *a, const lpt_tensor *b, int64_t m, int64_t n,
                               lpt_format c_format = LPT_FORMAT_F32) {
   const Tensor c = tensor_of(context, c_format, m, n, draw_normal(801, m * n));
@@ -62,7 +62,7 @@ TEST(BitmaskWeights, HaveTheGemmsOfDenseOnesBitForBit) {
   }
 }
 
-// Few columns by many rows: each thread writes the slab for itself, and takes rows of a.
+// Few columns and many rows: each thread expands the slab separately, and has some rows of a.
 TEST(BitmaskWeights, OfFewColumnsShareRowsAmongThreads) {
   const Context one = make_context(1), three = make_context(3);
   const int64_t m = 330, n = 40, k = 300;
@@ -80,7 +80,7 @@ TEST(BitmaskWeights, OfFewColumnsShareRowsAmongThreads) {
         ok(three.get(), lpt_gemm_plan_create(three.get(), a.get(), sparse_packed.get(), &gemm, c.get(), &plan)));
     lpt_gemm_plan_info values = LPT_GEMM_PLAN_INFO_INIT;
     EXPECT_TRUE(ok(three.get(), lpt_gemm_plan_read(three.get(), plan, &values)));
-    // Rows for AVX2 read no panels: there the whole is unpacked.
+    // Kernels for AVX2 read no panels: all weights are unpacked first.
     const bool has_slabs =
         std::strstr(values.kernel, "avx512") != nullptr || std::strstr(values.kernel, "amx") != nullptr;
     if (has_slabs) {
@@ -90,7 +90,7 @@ TEST(BitmaskWeights, OfFewColumnsShareRowsAmongThreads) {
   }
 }
 
-// Where no kernel reads panels they are unpacked: the plain rows, and f64.
+// The weights are unpacked if no kernel reads panels: for reference kernels and for f64.
 TEST(SparseWeights, AreTakenByEveryRow) {
   const Context reference = make_context(1, LPT_ISA_REFERENCE), portable = make_context(2);
   const int64_t m = 3, n = 70, k = 200;
@@ -136,7 +136,7 @@ TEST(TileWeights, HaveTheGemmsOfTheirRows) {
         for (const lpt_format a_format :
              {LPT_FORMAT_F32, LPT_FORMAT_BF16, LPT_FORMAT_E4M3FN_ROW, LPT_FORMAT_MXFP4, LPT_FORMAT_INT8_ROW,
               LPT_FORMAT_NVFP4, LPT_FORMAT_E4M3FN_1X128, LPT_FORMAT_UINT4_1X64}) {
-          // Of the larger shapes, which take nearly all of the time, a sanitizer sees each format of a now and then.
+          // A sanitizer run uses only some formats of a for the larger shapes, which take nearly all of the time.
           if (kIsSanitized && m > 3 && place++ % 7 != 0) continue;
           const Tensor a = tensor_of(c, a_format, m, k, draw_normal(822, m * k));
           expect_gemm(multiply(numbers_of(c, a.get()), right, m, n, k), gemm_of(c, a.get(), sparse_packed.get(), m, n),
@@ -147,7 +147,7 @@ TEST(TileWeights, HaveTheGemmsOfTheirRows) {
   }
 }
 
-// Integers are summed exactly: what is left out is seen nowhere. Neither are threads, nor that rows of a come some at a time.
+// Integers are summed exactly: skipped tiles, threads and row blocks of a do not change the bits.
 TEST(TileWeights, OfIntegersHaveTheBitsOfDenseOnes) {
   for (const int32_t threads : {1, 2}) {
     const Context context = make_context(threads);
@@ -164,7 +164,7 @@ TEST(TileWeights, OfIntegersHaveTheBitsOfDenseOnes) {
   }
 }
 
-// Lines without a tile have no GEMM: beta · c + bias is left.
+// Tile rows without a tile have no GEMM: the result is beta · c + bias.
 TEST(TileWeights, OfZerosLeaveTheBias) {
   const Context context = make_context(2);
   lpt_context *const c = context.get();
@@ -198,7 +198,7 @@ TEST(SparseWeights, AreUnpackedToTheSameNumbersAndScales) {
   }
 }
 
-// bf16: two bytes a number that is not zero, a bit for each; a tile is stored whole or not at all.
+// bf16: two bytes per nonzero element, plus one bit per element. A tile is stored completely or not at all.
 TEST(SparseWeights, TakeTheBytesOfWhatIsNotZero) {
   const Context context = make_context(1);
   lpt_context *const c = context.get();
@@ -218,7 +218,7 @@ TEST(SparseWeights, TakeTheBytesOfWhatIsNotZero) {
   const Tensor lone = tensor_of(c, LPT_FORMAT_BF16, n, k, one);
   const lpt_weights_options squares = tiles();
   EXPECT_EQ(static_cast<size_t>(64 * 64 * 2 + 2 * 8),
-            size_of(c, pack(c, lone.get(), &squares).get()));  // a word of bits a line
+            size_of(c, pack(c, lone.get(), &squares).get()));  // one word of bits per tile row
 }
 
 // A 2:4 weight with many rows.
@@ -249,7 +249,7 @@ TEST(BitmaskWeights, AreMadeOfSparseOnes) {
   expect_words({"4 x 8 f64/2:4"}, lpt_context_error(c));
 }
 
-// Experts, cut along both axes, saved, and loaded without what is around them.
+// Experts, sliced along both axes, saved, and loaded without the surrounding panels.
 TEST(SparseWeights, OfExpertsAreCutAndSaved) {
   const Context context = make_context(2);
   lpt_context *const c = context.get();
@@ -341,7 +341,7 @@ TEST(SparseWeights, WithoutRowsOrColumns) {
   }
 }
 
-// The default side of a tile is whole blocks of scales, however long these are.
+// The default tile side is a multiple of the scale block, for any block length.
 TEST(TileWeights, HaveDefaultSidesInEveryFormat) {
   const Context context = make_context(1);
   lpt_context *const c = context.get();

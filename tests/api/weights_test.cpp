@@ -1,4 +1,4 @@
-// Packed weights: the same GEMMs as the rows they were made of, slices, orders, and saved states.
+// Packed weights: GEMMs equal to those of the source rows, slices, orders, and saved states.
 #include <array>
 #include <cstdlib>
 
@@ -7,8 +7,8 @@
 namespace lpt::test {
 namespace {
 
-// One of each kind of panel, with lane scales, blocks along k, blocks of many rows, and zero points; elements of the caller's
-// own, of each number of bits.
+// One format of each kind of panel: with row scales, blocks along k, blocks of many rows, and zero points; and custom
+// elements of each number of bits.
 std::vector<lpt_format> formats() {
   std::vector<lpt_format> formats = {
       LPT_FORMAT_F32,           LPT_FORMAT_BF16,       LPT_FORMAT_F16,          LPT_FORMAT_E4M3FN,
@@ -56,7 +56,7 @@ TEST(Weights, AreUnpackedToTheSameCodesAndScales) {
   }
 }
 
-// A prefix of the rows is a smaller layer: bit for bit that of the rows packed by themselves.
+// A prefix of the rows has the same bits as these rows packed separately.
 TEST(Weights, AreCutAlongTheirRows) {
   const Context context = make_context(1);
   const int64_t m = 5, n = 130, k = 96;
@@ -83,13 +83,13 @@ TEST(Weights, AreCutAlongTheirRows) {
   expect_words({"axis 1", "all of its 96 columns"}, lpt_context_error(context.get()));
 }
 
-// Packing with the next layer's order gives its input in that order: no shuffle in between.
+// A layer packed with the input order of the next layer writes its output in that order: no permutation is needed.
 TEST(Weights, TakeTheOrderOfTheNextLayer) {
   const Context context = make_context(1);
   const int64_t m = 3, n = 64, k = 128;
   std::vector<int32_t> rows(static_cast<size_t>(n)), columns(static_cast<size_t>(k));
   for (int64_t i = 0; i < n; ++i) rows[static_cast<size_t>(i)] = static_cast<int32_t>((i * 37 + 5) % n);
-  // Whole blocks of 32 change places and are sorted inside.
+  // Blocks of 32 are permuted, and elements inside a block are reversed.
   for (int64_t p = 0; p < k; ++p)
     columns[static_cast<size_t>(p)] = static_cast<int32_t>((p / 32 * 32 + 64) % k + 31 - p % 32);
   const Tensor weights = tensor_of(context.get(), LPT_FORMAT_INT4_1X32, n, k, draw_normal(506, n * k));
@@ -143,7 +143,7 @@ TEST(Weights, OfExpertsAreCutAlongBothAxes) {
       expect_gemm(multiply(part(left, e * m * k, m * k), transposed(matrix, rows, k), m, rows, k),
                   part(given, e * m * rows, m * rows), k);
     }
-    // Loaded again, without the panels around it, it is as large as it says, and gives the same bits.
+    // A slice is saved and loaded without the surrounding panels. It has the reported size and gives the same bits.
     const std::vector<uint8_t> state = saved(c, slice.get());
     Tensor loaded;
     ASSERT_TRUE(ok(c, lpt_weights_state_load(c, state.data(), state.size(), out(loaded))));
@@ -154,7 +154,7 @@ TEST(Weights, OfExpertsAreCutAlongBothAxes) {
     ASSERT_TRUE(ok(c, lpt_tensor_size(c, slice.get(), &sizes[0])));
     ASSERT_TRUE(ok(c, lpt_tensor_size(c, loaded.get(), &sizes[1])));
     EXPECT_EQ(sizes[0], sizes[1]);
-    // All of them come back.
+    // Unpacking returns the source.
     const Tensor back = make_tensor(c, format, {3, n, k});
     ASSERT_TRUE(ok(c, lpt_weights_unpack(c, packed.get(), back.get())));
     EXPECT_EQ(bytes_of(c, weights.get()), bytes_of(c, back.get()));
@@ -168,7 +168,7 @@ TEST(Weights, AreSavedAndLoaded) {
   for (const lpt_format format : formats()) {
     const Tensor weights = tensor_of(context.get(), format, n, k, draw_normal(509, n * k));
     const Tensor packed = pack(context.get(), weights.get());
-    // A view is saved without the panels behind it.
+    // A view is saved without the panels after it.
     const Tensor slice = view(context.get(), packed.get(), {0, 0}, {40, k});
     for (const lpt_tensor *source : {packed.get(), slice.get()}) {
       const int64_t rows = describe(context.get(), source).extents[0];
@@ -201,7 +201,7 @@ TEST(Weights, RejectDamagedStates) {
   }
 }
 
-// A saved state whose header, with a checksum that fits, announces these extents of a format, and `payload` bytes of zeros.
+// Returns a state of `payload` zero bytes whose header, with a matching checksum, announces these extents of a format.
 std::vector<uint8_t> announced(lpt_context *context, lpt_format format, const std::vector<int64_t> &extents,
                                size_t payload, lpt_weights_storage storage = LPT_WEIGHTS_STORAGE_ALL) {
   const Tensor small = pack(context, make_tensor(context, LPT_FORMAT_BF16, 1, 1).get());
@@ -225,7 +225,7 @@ std::vector<uint8_t> announced(lpt_context *context, lpt_format format, const st
   return state;
 }
 
-// The most bytes that a context requested at once.
+// Records the largest single allocation of a context.
 struct Largest {
   size_t bytes = 0;
 
@@ -237,7 +237,7 @@ struct Largest {
   static void release(void *, void *memory, size_t) { std::free(memory); }
 };
 
-// A few bytes never make the library take many: what the header announces is held against what is there.
+// The load compares the announced sizes with the available bytes, so that a short state never causes a large allocation.
 TEST(Weights, OfAStateThatAnnouncesMoreThanItHasTakeNoMemory) {
   const Context maker = make_context(1);
   struct Announced {
@@ -250,20 +250,20 @@ TEST(Weights, OfAStateThatAnnouncesMoreThanItHasTakeNoMemory) {
   const Announced table[] = {
       {"int4/1x1/f32", {32, 1 << 18}},  // scales of eight times the elements
       {"uint4/1x2/f32/uint8", {32, 1 << 18}},
-      {"int4", {1 << 18, 1}},  // k is filled up to four
+      {"int4", {1 << 18, 1}},  // k is padded to four
       {"int4/row/f32", {1 << 18, 1}},
       {"bf16", {1 << 20, 1 << 20}},
       {"f32", {3, 1 << 19, 1}},
       {"bf16", {huge, huge, huge}},
       {"bf16", {huge, 0, huge}},
       {"bf16", {huge, huge, 0}},
-      {"bf16", {0, huge, huge}, 0},  // no expert, but none could be counted
+      {"bf16", {0, huge, huge}, 0},  // no experts, but extents that overflow
       {"bf16", {0, huge, huge}, 0, LPT_WEIGHTS_STORAGE_BITMASK},
       {"bf16", {-1, 5}},
       {"f64", {32, 32}, 8192},  // never packed
       {"bf16", {32}},
       {"bf16", {1, 1, 1, 32}},
-      {"uint8", {32, 256}, 8192},  // as many bytes as int8 would take
+      {"uint8", {32, 256}, 8192},  // as many bytes as int8 has
   };
   for (const Announced &one : table) {
     Largest largest;
@@ -299,7 +299,7 @@ TEST(Weights, TellTheirSizeAndAreNoOrdinaryTensors) {
   EXPECT_EQ(LPT_UNSUPPORTED, lpt_tensor_view_part(context.get(), packed.get(), LPT_TENSOR_PART_PAYLOAD, out(part)));
 }
 
-// However many experts of nothing: there is nothing to do for each.
+// Any number of empty experts: no work per expert.
 TEST(Weights, OfNothingAreLoadedAtOnce) {
   const Context context = make_context(1);
   const std::vector<uint8_t> state = announced(context.get(), LPT_FORMAT_INT8_ROW, {int64_t{1} << 40, 0, 8}, 0);

@@ -1,4 +1,4 @@
-// What lpt.hpp adds to lpt.h: exceptions, spans that are too short, handles that end themselves.
+// Features of lpt.hpp beyond lpt.h: exceptions, checks of span sizes, and owning handles.
 #include <gtest/gtest.h>
 
 #include <functional>
@@ -63,7 +63,7 @@ TEST(CppBinding, WrapsConstNumbersToBeRead) {
             "invalid argument: numbers has 4 elements: expected 2 rows of 3");
 }
 
-// What would write const memory, or read memory that has gone, does not compile.
+// Code that writes const memory or reads freed memory does not compile.
 static_assert(!std::is_convertible_v<lpt::ReadOnly, lpt::Tensor &>);
 static_assert(!std::is_constructible_v<lpt::Tensor, const lpt::ReadOnly &>);
 static_assert(Wrapped<std::vector<float> &> && Wrapped<std::span<const float>> && Wrapped<float (&)[4]>);
@@ -134,7 +134,7 @@ TEST(CppBinding, AddsUpOverRanksThatAreThreads) {
   EXPECT_EQ(numbers[1], 5.0f);
 }
 
-// A transport that fails at once: its text is thrown, and `user` comes back to be freed.
+// A transport that fails at once: its text is thrown, and `user` is released.
 TEST(CppBinding, TakesFunctionsOfATransport) {
   lpt_comm_functions functions = LPT_COMM_FUNCTIONS_INIT;
   std::snprintf(functions.name, sizeof functions.name, "broken");
@@ -207,7 +207,7 @@ TEST(CppBinding, ThrowsWhatCallbacksThrow) {
   EXPECT_EQ(thrown([&] { cast(context); }), "nothing");
 }
 
-// The upper halves of floats.
+// Encodes the upper halves of floats.
 class Halves : public lpt::Compression {
  public:
   explicit Halves(std::string failing = "") : failing_(std::move(failing)) {}

@@ -1,6 +1,7 @@
 #!/bin/sh
-# Runs the C# layer on Microsoft's runtime, by hand: it has no compiler, so Mono's compiles for it. Once what Mono runs, and once the source
-# of .NET 7 and later, with the one attribute that needs Microsoft's compiler, LibraryImport, replaced by DllImport.
+# Runs the C# layer on the runtime of Microsoft, manually. The runtime has no compiler, so Mono compiles for it: first the
+# source for Mono, then the source for .NET 7 and later. LibraryImport, which requires the compiler of Microsoft, is replaced by
+# DllImport.
 #   pip download --no-deps dotnetcore2 && python3 -m zipfile -e dotnetcore2-*.whl FOLDER
 #   tests/bindings/dotnet.sh FOLDER/dotnetcore2/bin build/test
 set -eu
@@ -11,7 +12,7 @@ built=$(cd "$2" && pwd)
 place=$(mktemp -d)
 trap 'rm -rf "$place"' EXIT
 mkdir "$place/mono" "$place/net" "$place/source" "$place/library"
-# Its SONAME alone, as a system without the development package has it.
+# Only the SONAME, as on a system without the development package.
 cp -L "$built/liblpt.so.1" "$place/library/"
 chmod +x "$runtime/dotnet"
 export DOTNET_SYSTEM_GLOBALIZATION_INVARIANT=1
@@ -34,7 +35,7 @@ sed -i 's/\[LibraryImport(Library)\] public static partial/[DllImport(Library)] 
 cat >"$place/source/Stub.cs" <<'END'
 namespace System.Runtime.CompilerServices { public sealed class ModuleInitializerAttribute : Attribute { } }
 END
-# Mono's compiler runs no module initializer: a first program does.
+# The compiler of Mono does not run module initializers, so a start program calls it.
 cat >"$place/Run.cs" <<'END'
 using System;
 using System.Reflection;

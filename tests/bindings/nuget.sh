@@ -1,12 +1,12 @@
 #!/bin/sh
-# Packs what Mono compiled as NuGet does, unpacks it elsewhere, and runs the tests by the assembly and the library from the packages alone.
+# Packs the assembly compiled by Mono like NuGet, unpacks it in another folder, and runs the tests with only the packages.
 set -eu
 [ $# = 6 ] || { echo "usage: nuget.sh PACK_PY LPT_DLL LIBRARY TESTS_EXE ABI_TABLE MONO" >&2; exit 2; }
 place=$(mktemp -d)
 trap 'rm -rf "$place"' EXIT
 python3 "$1" "$2" "$3" "$place/packages"
 for package in "$place"/packages/*.nupkg; do
-  # A zip whose every file is whole, and that names a type for each.
+  # The package is a valid zip file and declares a content type for each extension.
   python3 - "$package" "$place/unpacked" <<'END'
 import sys, xml.etree.ElementTree as tree, zipfile
 with zipfile.ZipFile(sys.argv[1]) as package:

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Runs a program, in the locale C and in one of UTF-8, and compares the lines that it prints with those of FILE.
+# Runs a program in the locales C and C.UTF-8, and compares its output with FILE.
 set -eu
 [ $# -ge 2 ] || { echo "usage: prints_alike.sh FILE PROGRAM [ARGUMENT]..." >&2; exit 2; }
 expected=$1

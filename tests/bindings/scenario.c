@@ -1,5 +1,5 @@
-/* The scenario that every language tells: its lines, made by C, are what the others have to print. Each line is a name and the
- * FNV-1a digest of bytes, or text. All numbers are small and exact, so that every row of kernels gives the same bits. */
+/* The scenario of every language. Each program must print the lines that this C program prints. A line has a name, and the
+ * FNV-1a digest of bytes, or text. All values are small and exact, so that every kernel gives the same bits. */
 #include <inttypes.h>
 #include <lpt.h>
 #include <stdio.h>
@@ -21,7 +21,7 @@ static void print_bytes(const char *name, const void *bytes, size_t count) {
   printf("%s %016" PRIx64 "\n", name, digest);
 }
 
-/* Quarters from -1.5 to 1.5; times 4, integers from -6 to 6. */
+/* Multiples of a quarter from -1.5 to 1.5; times 4, integers from -6 to 6. */
 static void fill(float *values, int count, float step) {
   for (int i = 0; i < count; ++i) values[i] = (float)(i * 7 % 13 - 6) * step;
 }
@@ -217,7 +217,7 @@ static void reduce(void) {
   lpt_tensor_destroy(tensor);
 }
 
-/* With any argument by the reference rows, which decide the bits. */
+/* With any argument the reference kernels run, which define the bits. */
 int main(int count, char **arguments) {
   lpt_context_options options = LPT_CONTEXT_OPTIONS_INIT;
   (void)arguments;
@@ -230,7 +230,7 @@ int main(int count, char **arguments) {
   optimize();
   mask();
   reduce();
-  /* The order of destruction is free: a tensor and its part outlive their context. */
+  /* Handles may be destroyed in any order: a tensor and its part outlive their context. */
   lpt_tensor *tensor = create(LPT_FORMAT_F32, kRows, kColumns), *part = NULL;
   lpt_tensor_description description = LPT_TENSOR_DESCRIPTION_INIT;
   must(lpt_tensor_view_part(context, tensor, LPT_TENSOR_PART_PAYLOAD, &part));

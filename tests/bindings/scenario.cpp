@@ -1,4 +1,4 @@
-// scenario.c reported in C++, by lpt.hpp.
+// scenario.c in C++ with lpt.hpp.
 #include <cinttypes>
 #include <cstdio>
 #include <numeric>

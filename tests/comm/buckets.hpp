@@ -1,4 +1,4 @@
-// Buckets, and calls that take them.
+// Gradient buckets, and helpers for their calls.
 #pragma once
 
 #include "tests/comm/suite.hpp"

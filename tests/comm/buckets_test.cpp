@@ -1,4 +1,4 @@
-// Buckets on links that take time, and with ranks that do not come.
+// Buckets on links with latency, and with ranks that do not join.
 #include "tests/comm/buckets.hpp"
 
 #include <atomic>
@@ -9,7 +9,7 @@
 namespace lpt::test {
 namespace {
 
-// Two gradients, each a bucket.
+// Two gradients, each in a separate bucket.
 struct TwoBuckets {
   explicit TwoBuckets(const Rank &self) : first(4096, 1.0f), last(4096, 2.0f) {
     const char *const names[] = {"embedding", "head"};
@@ -25,7 +25,7 @@ struct TwoBuckets {
   Buckets buckets;
 };
 
-// The reduction of what came first ends before anything else is ready: no one waits for it.
+// The reduction of the first bucket completes before another gradient is ready, without a wait.
 TEST(Buckets, TransferWhileBackwardGoesOn) {
   lpt_comm_options options = LPT_COMM_OPTIONS_INIT;
   lpt_comm_emulation link = LPT_COMM_EMULATION_INIT;

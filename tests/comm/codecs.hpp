@@ -1,4 +1,4 @@
-// Codecs as users write them: floats of 12 bits, and the largest eighth of a share.
+// User codecs: floats of 12 bits, and the largest eighth of a shard.
 #pragma once
 
 #include <algorithm>
@@ -9,17 +9,17 @@
 
 namespace lpt::test {
 
-// What `user` points to.
+// The counters that `user` points to.
 struct CodecCalls {
   std::atomic<int32_t> encoded{0}, decoded{0}, added{0};
-  int32_t failing_encode = 0, failing_decode = 0;  // the call, from 1, that gives 7
+  int32_t failing_encode = 0, failing_decode = 0;  // number of the call, from 1, that returns 7
 };
 
 inline CodecCalls &calls_of(void *user) { return *static_cast<CodecCalls *>(user); }
 inline int32_t count_encode(void *user) { return ++calls_of(user).encoded == calls_of(user).failing_encode ? 7 : 0; }
 inline int32_t count_decode(void *user) { return ++calls_of(user).decoded == calls_of(user).failing_decode ? 7 : 0; }
 
-// ---- sign, exponent and three bits more: two numbers in three bytes
+// Sign, exponent and three mantissa bits: two values in three bytes.
 
 inline int64_t cut_bytes(void *, int64_t count) { return (count * 12 + 7) / 8; }
 
@@ -57,7 +57,7 @@ inline int32_t cut_decode_add(void *user, const void *bytes, int64_t count, floa
   return 0;
 }
 
-// ---- places and numbers of the largest eighth, the others are 0
+// Indices and values of the largest eighth; the other elements are 0.
 
 struct Kept {
   int32_t place;
@@ -93,7 +93,7 @@ inline lpt_comm_codec cut_codec(CodecCalls &calls) {
   return {sizeof(lpt_comm_codec), "float12", cut_bytes, cut_encode, cut_decode, cut_decode_add, &calls};
 }
 
-// Without decode_add.
+// A codec without decode_add.
 inline lpt_comm_codec top_codec(CodecCalls &calls) {
   return {sizeof(lpt_comm_codec), "top 1/8", top_bytes, top_encode, top_decode, nullptr, &calls};
 }

@@ -53,7 +53,7 @@ TEST_P(CustomCollectives, NativeSumsAreThoseOfTheTransport) {
                  });
 }
 
-// Columns of a matrix: side by side for the transport, and the rest stays.
+// Columns of a matrix: contiguous for the transport; the other columns are unchanged.
 TEST_P(CustomCollectives, NativeSumsOfColumns) {
   run_mail_ranks(
       2, options_of(), GetParam(), change_nothing, [](const Rank &self, Comm &, MailRank &, lpt_status status) {
@@ -97,7 +97,7 @@ TEST_P(CustomCollectives, NativeSumsOfPartsAreNotSupported) {
       });
 }
 
-// The comm stays usable: nothing was sent.
+// The comm remains usable, because nothing was sent.
 TEST(CustomExchange, AloneHasNoMessages) {
   run_mail_ranks(
       2, options_of(), MailForm::kExchange, change_nothing,
@@ -115,7 +115,7 @@ TEST(CustomExchange, AloneHasNoMessages) {
       });
 }
 
-// All ranks find the same two that disagree, and abort nothing.
+// All ranks report the same two ranks that disagree, and none aborts.
 TEST(CustomExchange, CallsThatDifferAreFoundByAllRanks) {
   run_mail_ranks(3, options_of(), MailForm::kExchange, change_nothing,
                  [](const Rank &self, Comm &, MailRank &mail, lpt_status status) {
@@ -143,7 +143,7 @@ TEST(CustomExchange, CountsThatDifferAreFoundByAllRanks) {
                  });
 }
 
-// The k-th exchange of rank 1 fails: its status and text there, and abort() ends the other ranks before the time limit.
+// The k-th exchange of rank 1 fails. Rank 1 returns its status and text; abort() ends the other ranks before the timeout.
 TEST_P(CustomCollectives, AFailureEndsAllRanks) {
   bool has_failed = true;
   for (int64_t k = 1; has_failed; ++k) {
@@ -196,7 +196,7 @@ TEST_P(CustomCollectives, ALateRankIsATimeout) {
                  });
 }
 
-// The calls agree, but bytes of rank 1 do not come.
+// The calls agree, but the bytes of rank 1 do not arrive.
 TEST(CustomExchange, BytesThatDoNotComeAreATimeout) {
   run_mail_ranks(2, options_of(0.2), MailForm::kBoth, change_nothing,
                  [](const Rank &self, Comm &, MailRank &mail, lpt_status status) {
@@ -211,7 +211,7 @@ TEST(CustomExchange, BytesThatDoNotComeAreATimeout) {
                  });
 }
 
-// The future of a rank that leaves, and the other rank in the same call.
+// The future of a rank that destroys its comm, and the other rank in the same call.
 TEST_P(CustomCollectives, DestroyingACommAbortsWhatIsUnderWay) {
   std::atomic<bool> is_destroyed{false};
   run_mail_ranks(2, options_of(), GetParam(), change_nothing,

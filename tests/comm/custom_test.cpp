@@ -1,4 +1,4 @@
-// Ranks over a transport of the caller: the bits of local ranks, failures of each function, and who ends what.
+// Ranks over a transport of the caller: bits equal to those of local ranks, failures of each function, and ownership.
 #include <chrono>
 
 #include "tests/comm/local.hpp"
@@ -13,7 +13,7 @@ lpt_comm_options options_of(double seconds = 100.0) {
   return options;
 }
 
-// ---- bits
+// Bits.
 
 using Numbers = std::vector<float>;
 
@@ -27,7 +27,7 @@ constexpr Reduction kReductions[] = {
     {LPT_FORMAT_INT8_1X32, LPT_REDUCE_ALGORITHM_ONE_SHOT},  {LPT_FORMAT_INT8_1X32, LPT_REDUCE_ALGORITHM_TWO_SHOT},
     {LPT_FORMAT_INT4_1X32, LPT_REDUCE_ALGORITHM_TWO_SHOT}};
 
-// What a rank gets of every collective, one after the other.
+// The results of every collective on a rank, one after the other.
 class Results {
  public:
   Results(const Rank &self, bool has_messages) : self_(self), has_messages_(has_messages) {}
@@ -78,7 +78,7 @@ class Results {
     EXPECT_TRUE(self_.ok(lpt_barrier(self_.context, self_.comm)));
   }
 
-  // Around a ring of the ranks of a split, which are numbered from the last.
+  // Sends around a ring of the ranks of a split, which are numbered in reverse order.
   void pass_on(int64_t rows) {
     lpt_comm *raw = nullptr;
     ASSERT_TRUE(self_.ok(lpt_comm_split(self_.context, self_.comm, 0, -self_.rank, &raw)));
@@ -114,7 +114,7 @@ INSTANTIATE_TEST_SUITE_P(Transport, CustomBits,
 TEST_P(CustomBits, AreThoseOfLocalRanks) {
   const bool has_messages = GetParam().form != MailForm::kExchange;
   for (const int32_t ranks : {1, 2, 4}) {
-    for (const int64_t rows : {4, 400}) {  // with headers, and apart
+    for (const int64_t rows : {4, 400}) {  // inline in headers, and as payloads
       std::vector<std::vector<Numbers>> expected(static_cast<size_t>(ranks)), found = expected;
       run_ranks(ranks, options_of(), [&](const Rank &self, Comm &) {
         expected[static_cast<size_t>(self.rank)] = Results(self, has_messages).of(rows);
@@ -148,7 +148,7 @@ TEST(Custom, OneRankCallsNothingButClose) {
       });
 }
 
-// Comms of splits use tags of their own: the same tag of each arrives where it was sent.
+// Comms of splits use separate tags: messages with equal tags arrive on the comm that sent them.
 TEST(Custom, SplitsDoNotShareTags) {
   run_mail_ranks(
       4, options_of(10.0), MailForm::kMessages, [](MailRank &mail, int32_t rank) { mail.faults.most_delay = rank; },
@@ -156,7 +156,7 @@ TEST(Custom, SplitsDoNotShareTags) {
         ASSERT_TRUE(self.ok(status));
         std::vector<Comm> comms;
         comms.push_back(std::move(comm));
-        // Pairs split more often than all, and by different comms: their counts of splits differ.
+        // Pairs split more often than all ranks, and by different comms, so their counts of splits differ.
         for (int i = 0; i < 6; ++i) {
           lpt_comm *const parent = comms[i % 2 == 0 ? 0 : comms.size() - 1].get();
           lpt_comm *raw = nullptr;
@@ -188,9 +188,9 @@ TEST(Custom, SplitsDoNotShareTags) {
       });
 }
 
-// ---- failures
+// Failures.
 
-// Collectives of a comm, then of a comm that is split from it, which it returns.
+// Runs collectives on a comm, then on a comm that is split from it. Returns the latter.
 lpt_status work(const Rank &self, Comm &out_part) {
   Numbers numbers(5000, 1.0f);
   const Tensor both = wrap(self.context, numbers, 1, 5000);
@@ -204,8 +204,8 @@ lpt_status work(const Rank &self, Comm &out_part) {
   return status == LPT_OK ? lpt_barrier(self.context, out_part.get()) : status;
 }
 
-// The k-th call of a function of rank 1 fails, for every k: all ranks end before the time limit. What ranks wait for at that
-// call differs from run to run.
+// The k-th call of a function of rank 1 fails, for every k. All ranks return before the timeout. The operation that waits
+// during this call differs between runs.
 void end_all_ranks(const char *function) {
   constexpr double kSeconds = 5.0;
   bool has_failed = true;
@@ -227,7 +227,7 @@ void end_all_ranks(const char *function) {
           if (status == LPT_OK) return;
           ++errors;
           EXPECT_EQ(self.rank == 1 ? LPT_CANCELLED : LPT_ABORTED, status);
-          // Others name a rank: the failed one, or one whose new comm has left since the split failed.
+          // Other ranks name a rank: the failed one, or one that destroyed its new comm after the split failed.
           const std::string words = "call " + std::to_string(k) + " of " + function + " is lost";
           expect_words({self.rank == 1 ? words.c_str() : "rank "}, lpt_context_error(self.context));
           lpt_comm *const broken = part == nullptr ? self.comm : part.get();
@@ -277,7 +277,7 @@ TEST(CustomFailures, StatusesAndTextsOfTheTransport) {
   }
 }
 
-// It is not that of a deadline of LPT.
+// The text differs from that of a timeout of LPT.
 TEST(CustomFailures, ATimeoutOfTheTransportKeepsItsText) {
   run_mail_ranks(
       2, options_of(), MailForm::kMessages,
@@ -292,11 +292,11 @@ TEST(CustomFailures, ATimeoutOfTheTransportKeepsItsText) {
       });
 }
 
-// The text of a transport may be any bytes; texts of LPT are one line of ASCII.
+// A transport may write any bytes as text. Texts of LPT are one line of ASCII.
 TEST(CustomFailures, TextsBecomeOneLineOfAscii) {
   lpt_comm_functions functions = MailRank::functions();
   functions.receive = [](void *, int32_t, int32_t, void *, int64_t, void **, char *error, size_t error_bytes) {
-    std::memset(error, 'x', error_bytes);  // without an end
+    std::memset(error, 'x', error_bytes);  // without a terminator
     std::memcpy(error, "a\nb\xC3\xA9", 5);
     return int32_t{LPT_WORK_FAILED};
   };
@@ -321,7 +321,7 @@ TEST(CustomTimeouts, ATransportThatNeverCompletesEndsCreation) {
       });
 }
 
-// A payload that does not arrive: after the call no function reads or writes the tensor.
+// A payload does not arrive. After the call no function reads or writes the tensor.
 TEST(CustomTimeouts, ATransportThatStopsFreesTheTensor) {
   run_mail_ranks(
       2, options_of(0.2), MailForm::kMessages, [](MailRank &mail, int32_t) { mail.faults.most_delay = 1; },
@@ -339,7 +339,7 @@ TEST(CustomTimeouts, ATransportThatStopsFreesTheTensor) {
       });
 }
 
-// ---- invalid calls
+// Invalid calls.
 
 struct BadCreation {
   const char *words;
@@ -428,7 +428,7 @@ TEST(CustomCalls, PointersThatAreMissing) {
   EXPECT_EQ(1, without_result.closes);
 }
 
-// The members of a later release: zeros are allowed, others are not known.
+// Members of a later release: zeros are allowed, other values are unknown.
 TEST(CustomCalls, StructsOfALaterRelease) {
   struct Later {
     lpt_comm_functions known = MailRank::functions();

@@ -1,4 +1,4 @@
-// A plugin of another LPT: LPT_FAULT 1: an interface of another number; 2: a table that is cut short; 3: it knows no such interface.
+// A plugin of another release. LPT_FAULT 1: another interface number; 2: a truncated table; 3: an unknown interface.
 #include "lpt.h"
 #include "src/comm/transport.hpp"
 

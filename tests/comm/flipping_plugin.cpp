@@ -1,5 +1,5 @@
-// The plugin that LPT_REAL_PLUGIN names. Of the fifth message header of rank 1, which follows those of lpt_comm_create_mpi()
-// and of one exchange, it flips the bit that LPT_FLIP names.
+// Wraps the plugin that LPT_REAL_PLUGIN names. Flips bit LPT_FLIP of the fifth message header of rank 1. The preceding headers
+// are those of lpt_comm_create_mpi() and of one exchange.
 #include <dlfcn.h>
 
 #include <cstdlib>

@@ -1,4 +1,4 @@
-// The suite on ranks that are threads, local and over a transport of the test, and how they end when one of them does not go on.
+// The suite on ranks that are threads, local and over a transport of the test, and the errors if one of them does not continue.
 #include "tests/comm/local.hpp"
 
 #include <atomic>
@@ -123,7 +123,7 @@ TEST_P(LocalFaults, ALateRankIsNamed) {
     ASSERT_TRUE(self.ok(lpt_barrier(self.context, self.comm)));
     if (self.rank == 2) {
       while (given_up < 2) std::this_thread::yield();
-      // The failure of the others may arrive after their data.
+      // The failure of the other ranks may arrive after their data.
       const lpt_status status = sum_floats(self, 100);
       EXPECT_NE(LPT_OK, status == LPT_OK ? lpt_barrier(self.context, self.comm) : status) << "too late";
       return;
@@ -171,7 +171,7 @@ TEST_P(LocalFaults, CountsThatDoNotFitAreFound) {
     const Tensor input = make_tensor(self.context, LPT_FORMAT_F32, 4, 4);
     const Tensor output = make_tensor(self.context, LPT_FORMAT_F32, 4, 4);
     const int64_t sent[2] = {2, 2}, good[2] = {2, 2};
-    // Rank 1 wants three rows of rank 0.
+    // Rank 1 expects three rows from rank 0.
     const Tensor more = make_tensor(self.context, LPT_FORMAT_F32, 5, 4);
     const int64_t bad[2] = {3, 2};
     const bool is_bad = self.rank == 1;
@@ -270,7 +270,7 @@ TEST_P(LocalFaults, DestroyingACommGivesUpWhatIsUnderWay) {
   });
 }
 
-// Four threads, two comms each, one of them used by the lane while the other is used by the thread.
+// Four threads with two comms each. The progress thread uses one comm while the calling thread uses the other.
 TEST_P(LocalFaults, TwoCommsAreUsedAtOnce) {
   run_ranks(4, with_timeout(100.0), [](const Rank &self, Comm &) {
     lpt_comm *raw = nullptr;

@@ -1,5 +1,5 @@
-// A transport of the test for lpt_comm_create_custom(): ranks are threads, and messages go through memory under a mutex. It
-// checks the rules that the library keeps: one function at a time, equal sizes, every request ends, close() is last.
+// A test transport for lpt_comm_create_custom(): ranks are threads, and messages are copied under a mutex. It checks the
+// rules of the library: one function at a time, equal sizes, every request ends, close() is last.
 #pragma once
 
 #include <atomic>
@@ -17,18 +17,18 @@
 
 namespace lpt::test {
 
-// The functions that a transport has.
+// The functions of a transport.
 enum class MailForm : uint8_t { kMessages, kExchange, kBoth };
 
-// How a rank's transport behaves.
+// Simulated faults and delays of the transport of a rank.
 struct MailFaults {
-  int32_t most_delay = 0;     // each send takes 0 to so many calls of test(), by a fixed pattern
+  int32_t most_delay = 0;     // a send takes 0 to most_delay calls of test(), by a fixed pattern
   const char *function = "";  // whose call fails: send, receive or test
-  int64_t failing_call = 0;   // of this function, from 1; 0: none
+  int64_t failing_call = 0;   // number of the call of this function, from 1; 0: none
   int32_t status = LPT_WORK_FAILED;
   bool is_silent = false;        // no text with the status
   bool is_stuck = false;         // no request ends
-  bool drops_exchanges = false;  // others get nothing of exchange()
+  bool drops_exchanges = false;  // other ranks receive nothing of exchange()
 };
 
 struct Mail {
@@ -45,7 +45,7 @@ struct MailRequest {
   bool is_done;
 };
 
-// What the ranks share. Sends of a rank also advance while it is in no call.
+// State shared by the ranks. Sends of a rank also progress while it is in no call.
 struct Mailboxes {
   std::mutex mutex;
   std::map<std::pair<int32_t, int32_t>, std::deque<Mail>> boxes;  // of sender and receiver
@@ -68,7 +68,7 @@ struct Mailboxes {
     box.erase(mail);
   }
 
-  // Requests of two ranks and one tag end in their order; others overtake them.
+  // Requests of two ranks and one tag end in order. Other requests may overtake them.
   void advance(std::list<MailRequest> &requests) {
     std::set<std::tuple<int32_t, int32_t, int32_t>> waiting;
     for (MailRequest &request : requests) {
@@ -80,7 +80,7 @@ struct Mailboxes {
   }
 };
 
-// One rank's transport, the `user` of the functions.
+// The transport of one rank, the `user` of the functions.
 class MailRank {
  public:
   MailRank(Mailboxes &shared, int32_t rank, int32_t ranks = 2) : shared_(shared), rank_(rank), ranks_(ranks) {}
@@ -113,7 +113,7 @@ class MailRank {
   std::atomic<int64_t> exchanges{0}, reductions{0}, aborts{0};
 
  private:
-  // Marks that a function runs.
+  // Marks a running function.
   class Use {
    public:
     explicit Use(void *user) : self(*static_cast<MailRank *>(user)) {
@@ -122,7 +122,7 @@ class MailRank {
       EXPECT_EQ(0, self.closes) << "a call after close()";
     }
     ~Use() {
-      if (self.calls % 8 == 0) std::this_thread::yield();  // another thread of the rank would call meanwhile
+      if (self.calls % 8 == 0) std::this_thread::yield();  // lets another thread of the rank run
       self.is_used_ = false;
     }
     MailRank &self;
@@ -158,7 +158,7 @@ class MailRank {
     return static_cast<int32_t>((++started_ * 2654435761U >> 8) % static_cast<uint32_t>(faults.most_delay + 1));
   }
 
-  // Both under the mutex of the mailboxes.
+  // The mutex of the mailboxes must be locked for both functions.
   MailRequest *find(void *request) {
     for (std::list<MailRequest> *list : {&receives_, &shared_.sends}) {
       for (MailRequest &each : *list) {
@@ -216,7 +216,7 @@ class MailRank {
     use.self.end(request);
   }
 
-  // Marks that a collective runs, beside which messages may be sent.
+  // Marks a running collective. Messages may be sent at the same time.
   class CollectiveUse {
    public:
     explicit CollectiveUse(void *user) : self(*static_cast<MailRank *>(user)) {
@@ -227,7 +227,7 @@ class MailRank {
     MailRank &self;
   };
 
-  // Bytes of one collective go as messages of tags that the library does not use.
+  // The bytes of one collective are messages with tags that the library does not use.
   static int32_t exchange(void *user, void *stream, const void *const *outgoing, const int64_t *outgoing_bytes,
                           void *const *incoming, const int64_t *incoming_bytes, double timeout_seconds, char *error,
                           size_t error_bytes) {
@@ -276,7 +276,7 @@ class MailRank {
     return status;
   }
 
-  // Adds floats from the last rank to the first: other bits than those of the library.
+  // Adds floats from the last rank to the first, which gives other bits than the library.
   static int32_t all_reduce(void *user, void *stream, const void *input, void *output, int64_t elements,
                             lpt_format format, lpt_reduction reduction, double timeout_seconds, char *error,
                             size_t error_bytes) {
@@ -330,7 +330,7 @@ class MailRank {
   int64_t counted_ = 0;
 };
 
-// Runs body(rank, its comm, its transport, status of its creation) on `ranks` threads. change(transport, rank) comes before.
+// Runs body(rank, its comm, its transport, status of the creation) on `ranks` threads. change(transport, rank) runs before it.
 template <typename Change, typename Body>
 void run_mail_ranks(int32_t ranks, const lpt_comm_options &options, MailForm form, const Change &change,
                     const Body &body) {
@@ -356,7 +356,7 @@ void run_mail_ranks(int32_t ranks, const lpt_comm_options &options, MailForm for
   for (std::thread &thread : threads) thread.join();
 }
 
-// As run_ranks(), where every creation succeeds.
+// Like run_ranks(). Every creation must succeed.
 template <typename Body>
 void run_custom_ranks(int32_t ranks, const lpt_comm_options &options, MailForm form, int32_t most_delay,
                       const Body &body) {

@@ -22,7 +22,7 @@ lpt_status sum_floats(const Rank &self, std::vector<float> &numbers) {
   return lpt_all_reduce(self.context, self.comm, both.get(), nullptr, both.get(), nullptr);
 }
 
-// Each rank has a group of its own options; body(rank, status of its comm_create, context).
+// Runs body(rank, status of its comm_create, context) on ranks of one group, each with its options.
 template <typename Body>
 void run_ranks_with(const std::vector<lpt_comm_options> &options, const Body &body) {
   lpt_comm_group *raw_group = nullptr;
@@ -55,7 +55,7 @@ TEST(Messages, PayloadIsCountedAndHeadersAreNot) {
   });
 }
 
-// One bit of one message: inside a packet, and by itself.
+// One damaged bit of one message: in a packet, and in a separate payload.
 TEST(Messages, DamagedBytesAreFound) {
   for (const size_t count : {10, 5000}) {
     std::vector<lpt_comm_options> options(3, messages(LPT_COMM_CHECKSUMS));
@@ -67,7 +67,7 @@ TEST(Messages, DamagedBytesAreFound) {
       ASSERT_TRUE(self.ok(status));
       std::vector<float> numbers(count, 1.0f);
       lpt_status sum = sum_floats(self, numbers);
-      // Who had all its bytes by then is reported at the next call.
+      // A rank that has received all of its bytes by then returns the error in the next call.
       if (sum == LPT_OK) sum = lpt_barrier(self.context, self.comm);
       finders += sum == LPT_MISMATCH ? 1 : 0;
       EXPECT_TRUE(sum == LPT_MISMATCH || sum == LPT_ABORTED) << sum;
@@ -125,7 +125,7 @@ TEST(Links, BytesTakeTheirTime) {
   options.emulation = &link;
   const Clock::time_point begin = Clock::now();
   run_ranks(3, options, [&](const Rank &self, Comm &) {
-    std::vector<float> numbers(75000, 1.0f);  // 400,000 bytes leave each rank
+    std::vector<float> numbers(75000, 1.0f);  // each rank sends 400,000 bytes
     ASSERT_TRUE(self.ok(sum_floats(self, numbers)));
     EXPECT_EQ(3.0f, numbers[74999]);
   });

@@ -1,4 +1,5 @@
-// What processes of MPI say when one of them does not go on. Exit 0: as expected; 3: the comm was rejected, with its words.
+// Errors of MPI processes if one of them does not continue. Exit status 0: as expected; 3: the comm was rejected, with its
+// text.
 #include <unistd.h>
 
 #include <chrono>
@@ -25,7 +26,7 @@ lpt_status sum_floats(const Rank &self) {
   return lpt_all_reduce(self.context, self.comm, both.get(), nullptr, both.get(), nullptr);
 }
 
-// The last rank sleeps until a child wakes it, long after the others' time limit.
+// Stops the last rank until its child process resumes it, long after the timeout of the others.
 int stop(const Rank &self) {
   if (self.rank == self.ranks - 1) {
     const pid_t parent = getpid();
@@ -40,7 +41,7 @@ int stop(const Rank &self) {
   return status == LPT_TIMEOUT ? say(self, status) : 1;
 }
 
-// The last rank sleeps while the others have bytes on their way to it; what a comm that was not concerned says then.
+// The last rank sleeps while the others send bytes to it. Prints the status of this comm and of another comm.
 int leave(const Rank &self) {
   std::vector<float> numbers(1 << 20, 1.0f);
   const Tensor mail = wrap(self.context, numbers, 1, 1 << 20);
@@ -52,7 +53,7 @@ int leave(const Rank &self) {
   if (self.rank != last && lpt_send(self.context, self.comm, mail.get(), last, 7, nullptr) != LPT_OK) return 1;
   say(self, lpt_barrier(self.context, self.comm));
   say(self, lpt_barrier(self.context, part));
-  // A process that ends without a word to MPI takes the others with it: they shall have said theirs.
+  // A process that exits without MPI_Finalize ends the other processes. The sleep lets them print first.
   std::fflush(stdout);
   sleep(3);
   return 0;
@@ -63,7 +64,7 @@ int die(const Rank &self) {
   return say(self, sum_floats(self));
 }
 
-// Adds up until it cannot, tells how long the last call took, and what a comm that was not concerned says then.
+// Runs reductions until one fails. Prints the duration of the last call, and the status of another comm.
 int go_on(const Rank &self) {
   using Clock = std::chrono::steady_clock;
   std::vector<float> numbers(1 << 20, 1.0f);
@@ -86,7 +87,7 @@ int go_on(const Rank &self) {
   return status == LPT_TIMEOUT ? 0 : 1;
 }
 
-// The others are at their end, without a word about it, while the first rank waits in MPI for what never comes.
+// The other ranks exit without notice while the first rank waits in MPI for a message that never arrives.
 int end_late(const Rank &self) {
   if (self.rank != 0) std::exit(0);
   std::vector<float> numbers(1);
@@ -95,7 +96,7 @@ int end_late(const Rank &self) {
   return status == LPT_TIMEOUT ? say(self, status) : 1;
 }
 
-// The last rank comes late to what MPI does in a split: see slow_split_plugin.cpp.
+// The last rank is late for the MPI call of a split: see slow_split_plugin.cpp.
 int split(const Rank &self) {
   lpt_comm *part = nullptr;
   const lpt_status status = lpt_comm_split(self.context, self.comm, self.rank % 2, 0, &part);
@@ -104,7 +105,7 @@ int split(const Rank &self) {
   return status == LPT_TIMEOUT || self.rank == self.ranks - 1 ? 0 : 1;
 }
 
-// One bit of one header of rank 1 flips: see flipping_plugin.cpp. Each bit has a comm of its own, which breaks on every rank.
+// One bit of one header of rank 1 is flipped: see flipping_plugin.cpp. Each bit has a separate comm, which fails on every rank.
 lpt_status sum_until_broken(lpt_context *context) {
   lpt_comm *raw = nullptr;
   lpt_comm_options options = LPT_COMM_OPTIONS_INIT;
@@ -136,7 +137,7 @@ int damage(const Context &context) {
 
 int join(const Rank &self) { return lpt_barrier(self.context, self.comm) == LPT_OK ? say(self, LPT_OK) : 1; }
 
-// What can be late without a fault has three seconds: on a machine with much else to do a sum takes a good part of one.
+// Timeouts. Jobs that can be late without a fault have three seconds: on a loaded machine a reduction takes up to a second.
 double limit_of(const std::string &job) {
   if (job == "stopped" || job == "slow_split" || job == "left") return 0.5;
   return job == "unplugged" || job == "late_end" ? 3.0 : 60.0;

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Runs one job of MPI and judges it.
+"""Runs one MPI job and checks its output.
 
 Usage: mpi_job.py openmpi|mpich LIBRARY_FOLDER PROGRAM_FOLDER JOB
 
-JOB is a number of processes, that pass the suite, or the name of a fault: stopped, slow_split, damaged, left, late_end,
-killed, lonely, other_launcher. Exit 77 where the launcher is not installed.
+JOB is a number of processes that run the suite, or the name of a fault: stopped, slow_split, damaged, left, late_end,
+killed, lonely, other_launcher. Exit status 77 if the launcher is not installed.
 """
 import os
 import re
@@ -27,7 +27,7 @@ def environment_of(mpi, **variables):
 
 
 def launch(mpi, launcher, ranks, command, **variables):
-    """(exit status, all that was said, seconds)"""
+    """Returns (exit status, output, seconds)."""
     words = LAUNCHERS[launcher]
     if shutil.which(words[0]) is None:
         print(f"{words[0]} is not installed")
@@ -56,7 +56,7 @@ def stopped(mpi, programs):
 
 
 def launch_with_plugin(mpi, programs, job, plugin):
-    """Three ranks over a plugin of the tests, which passes calls on to that of the MPI."""
+    """Runs three ranks with a test plugin that forwards calls to the plugin of the MPI."""
     real = f"{os.environ['LPT_PLUGIN_PATH']}/liblpt_{mpi}.so"
     return launch(mpi, mpi, 3, [f"{programs}/comm_mpi_faults", job], LPT_REAL_PLUGIN=real,
                   LPT_PLUGIN_PATH=f"{programs}/{plugin}.so")

@@ -1,4 +1,4 @@
-// The suite on ranks that are processes of MPI: each runs all cases in the same order.
+// The suite on ranks that are MPI processes. Each runs all cases in the same order.
 #include "tests/comm/suite.hpp"
 
 namespace lpt::test {
@@ -20,7 +20,7 @@ TEST(Mpi, CommsAreMadeAndDestroyedAgain) {
   }
 }
 
-// Far more than a packet holds, and than MPI sends without being requested.
+// A payload far larger than a packet, and larger than MPI sends eagerly.
 TEST(Mpi, LargeMailCrosses) {
   if (self->ranks < 2 || self->rank > 1) return;
   constexpr int64_t kCount = 1 << 20;

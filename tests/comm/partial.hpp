@@ -1,4 +1,4 @@
-// Plans, and calls that take them.
+// Partial plans, and helpers for their calls.
 #pragma once
 
 #include "tests/comm/suite.hpp"

@@ -1,4 +1,4 @@
-// How a GEMM of partly shared columns ends when another rank does not go on.
+// Errors of a GEMM with partly shared columns if another rank does not continue.
 #include "tests/comm/local.hpp"
 #include "tests/comm/partial.hpp"
 
@@ -20,7 +20,7 @@ TEST(PartialFaults, ARankThatLeavesEndsTheGemm) {
   });
 }
 
-// Progress could tell one rank alone to stop: it is not reported.
+// Progress is not reported, because it could stop one rank alone.
 TEST(PartialFaults, NoRankStopsAlone) {
   lpt_comm_options options = LPT_COMM_OPTIONS_INIT;
   options.timeout_seconds = 100.0;

@@ -1,5 +1,5 @@
-// A toy transformer stack on ranks that share half of their columns, in f64: gradients by the operator's own scheme against
-// central differences of the loss. What is not communication is a plain loop.
+// A small transformer stack on ranks that share half of their columns, in f64. Compares the gradients of the partial operator
+// with central differences of the loss. All operations without communication are loops.
 #include <algorithm>
 #include <cmath>
 
@@ -50,7 +50,7 @@ double inverse_root(const Numbers &z, int64_t t) {
   return 1.0 / std::sqrt(squares / kHidden + kEpsilon);
 }
 
-// Over all of a rank's columns, shared and private.
+// Computes the norm over all columns of a rank, shared and private.
 Numbers norm(const Numbers &z, const Numbers &gain) {
   Numbers y(z.size());
   for (int64_t t = 0; t < kTokens; ++t) {
@@ -79,7 +79,7 @@ void norm_backward(const Numbers &z, const Numbers &gain, const Numbers &dy, Num
   }
 }
 
-// What a rank has: gains and embeddings are the same on all ranks, the rest is its own part.
+// Weights of a rank. Gains and embeddings are equal on all ranks; the others are its shard.
 struct Weights {
   Numbers embedding, gains[kLayers + 1], in[kLayers], out[kLayers], words;
 
@@ -137,16 +137,16 @@ class Network {
     return cross_entropy(linear(normed_[kLayers], weights.words, kHidden, kOwnWords));
   }
 
-  // Of the last loss.
+  // Returns the gradients of the last loss.
   Weights gradients(const Weights &weights) {
     Weights sums = weights;
     for (Numbers *numbers : sums.replicated()) numbers->assign(numbers->size(), 0.0);
     for (Numbers *numbers : sums.own()) numbers->assign(numbers->size(), 0.0);
-    Numbers gradient(kTokens * kHidden, 0.0);  // of this rank's own stream: a part of what a replicated one would have
+    Numbers gradient(kTokens * kHidden, 0.0);  // of the stream of this rank: a part of the replicated gradient
     Numbers after = linear_backward(normed_[kLayers], weights.words, logits_, kHidden, kOwnWords, sums.words);
     norm_backward(stream_[kLayers], weights.gains[kLayers], after, sums.gains[kLayers], gradient);
     for (int l = kLayers - 1; l >= 0; --l) {
-      Numbers block = gradient;  // the skip's gradient goes on unreduced
+      Numbers block = gradient;  // the gradient of the skip connection is not reduced
       reduce(LPT_PARTIAL_PASS_BACKWARD, block);
       Numbers inner = linear_backward(inner_[l], weights.out[l], block, kInner, kHidden, sums.out[l]);
       for (size_t i = 0; i < inner.size(); ++i) inner[i] *= 1 - inner_[l][i] * inner_[l][i];
@@ -188,7 +188,7 @@ class Network {
                                              static_cast<int64_t>(tensors.size()), nullptr, nullptr)));
   }
 
-  // The vocabulary is split among ranks. Leaves the gradient of this rank's logits.
+  // The vocabulary is split among the ranks. Stores the gradient of the logits of this rank.
   double cross_entropy(Numbers logits) {
     Numbers largest(kTokens, -HUGE_VAL), sums(2 * kTokens, 0.0);
     for (size_t i = 0; i < logits.size(); ++i) largest[i / kOwnWords] = std::max(largest[i / kOwnWords], logits[i]);
@@ -222,7 +222,7 @@ class Network {
   Numbers stream_[kLayers + 1], normed_[kLayers + 1], inner_[kLayers], logits_;
 };
 
-// The largest error of the gradients in `found` against central differences; `is_mine`: this rank moves the number.
+// Returns the largest error of `found` against central differences. If `is_mine`, this rank changes the element.
 double worst_error(Network &network, Weights &weights, Numbers &numbers, const Numbers &found, bool is_mine) {
   constexpr double kStep = 1e-5;
   double worst = 0;

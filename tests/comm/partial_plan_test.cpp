@@ -1,4 +1,4 @@
-// What a plan is made of, and what it rejects.
+// Properties of a partial plan, and the options that it rejects.
 #include <cmath>
 
 #include "tests/comm/partial.hpp"
@@ -26,7 +26,7 @@ TEST(PartialPlan, SharesAFractionRoundedDown) {
   EXPECT_EQ((1 << 28) - 1, shared(1 << 28, std::nextafter(1.0, 0.0)));
 }
 
-// Every fraction k / n with small n, and every two-digit decimal, hits what it is written as.
+// Every fraction k / n with small n and every two-digit decimal gives the exact number of columns.
 TEST(PartialPlan, TakesDecimalsAsTheyAreWritten) {
   for (int64_t hidden = 1; hidden <= 300; ++hidden) {
     for (int64_t k = 0; k <= hidden; ++k) {

@@ -1,4 +1,4 @@
-// A library that no program is to open.
+// A library that no program must open.
 #include <cstdio>
 
 namespace {

@@ -1,4 +1,4 @@
-// Communicator plugins that are none.
+// Files that are not valid communicator plugins.
 #include <sys/stat.h>
 
 #include <cstdlib>
@@ -39,7 +39,7 @@ TEST_F(Plugins, ATextIsNone) {
   std::remove(path.c_str());
 }
 
-// To open one would wait for a writer.
+// Opening a FIFO would block until a writer opens it.
 TEST_F(Plugins, AFifoIsNone) {
   const std::string path = testing::TempDir() + "lpt_plugin_fifo.so";
   std::remove(path.c_str());

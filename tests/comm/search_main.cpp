@@ -1,4 +1,4 @@
-// A program with the library inside: it looks for the plugins of MPI and of CUDA, and prints where.
+// A program with the static library. It searches for the plugins of MPI and CUDA and prints the searched paths.
 #include <cstdio>
 
 #include "lpt.h"

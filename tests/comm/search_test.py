@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""Where a program that has the library inside looks for plugins: beside its own file, never in the working directory, whatever
-name it is started by; and of a set-user-id program the environment does not count.
+"""Checks where a program with the static library searches for plugins: next to its executable, never in the working
+directory, for any name of the command. A set-user-id program ignores the environment.
 
-Usage: search_test.py PROGRAM PLANTED_PLUGIN    Without root the set-user-id program is left out.
+Usage: search_test.py PROGRAM PLANTED_PLUGIN    Without root the set-user-id program is not tested.
 """
 import os
 import shutil

@@ -1,4 +1,4 @@
-// The plugin that LPT_REAL_PLUGIN names, whose last rank goes on with a split only after two seconds.
+// Wraps the plugin that LPT_REAL_PLUGIN names. Its last rank delays a split by two seconds.
 #include <dlfcn.h>
 #include <unistd.h>
 

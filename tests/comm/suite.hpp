@@ -1,4 +1,4 @@
-// What holds of every engine: cases that all ranks run, each on its own thread or process.
+// Tests of every engine: cases that all ranks run, each rank in a separate thread or process.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -24,7 +24,7 @@ struct Rank {
 struct Case {
   const char *name;
   void (*run)(const Rank &);
-  bool has_messages = false;  // from one rank to another, or splits
+  bool has_messages = false;  // has send and receive, or splits
 };
 inline void PrintTo(const Case &item, std::ostream *out) { *out << item.name; }
 
@@ -53,7 +53,7 @@ inline std::vector<Case> suite() {
   return cases;
 }
 
-// Numbers that a rank has; every rank can reckon those of all others.
+// Returns the values of a rank. Every rank can compute those of all others.
 inline std::vector<float> numbers_of(int32_t rank, uint64_t place, int64_t count) {
   Random random(place * 1000 + static_cast<uint64_t>(rank));
   return draw(random, Values::kNormal, count);
@@ -65,21 +65,22 @@ inline std::vector<std::vector<float>> numbers_of_all(int32_t ranks, uint64_t pl
   return all;
 }
 
-// As ranks are added: in their order.
+// Adds in rank order, as the library does.
 inline float sum_of(const std::vector<std::vector<float>> &all, size_t i) {
   float sum = all[0][i];
   for (size_t q = 1; q < all.size(); ++q) sum += all[q][i];
   return sum;
 }
 
-inline uint16_t bf16_of(float number) {  // to nearest even; finite
+// Rounds to nearest even. The value must be finite.
+inline uint16_t bf16_of(float number) {
   uint32_t bits;
   std::memcpy(&bits, &number, sizeof bits);
   const uint32_t rest = bits & 0xFFFF, high = bits >> 16;
   return static_cast<uint16_t>(high + ((rest > 0x8000 || (rest == 0x8000 && (high & 1) != 0)) ? 1 : 0));
 }
 
-// The same, rounded to bf16 by cutting the lower half.
+// Rounds the values to bf16 by truncation.
 inline std::vector<uint16_t> halves_of(const std::vector<float> &numbers) {
   std::vector<uint16_t> halves;
   for (const float number : numbers) {

@@ -1,4 +1,4 @@
-// Gradients become ready in any order, on each rank in another one, and end as the sums of all.
+// Gradients become ready in a different order on each rank, and end as the sums over all ranks.
 #include "tests/comm/buckets.hpp"
 
 namespace lpt::test {
@@ -7,12 +7,12 @@ namespace {
 constexpr int64_t kSizes[] = {700, 3, 0, 5000, 64, 1, 2048, 333, 17, 900, 40};
 constexpr size_t kCount = std::size(kSizes);
 
-// Every rank goes through all gradients in an order of its own, which differs from pass to pass.
+// Returns the i-th gradient. The order depends on the rank and the pass.
 size_t in_order(size_t i, int32_t rank, size_t pass) {
   return (i * (pass % 2 == 0 ? 4 : 7) + static_cast<size_t>(rank) * 3 + pass) % kCount;
 }
 
-// Whole numbers up to 2048 are exact in f16.
+// Integers up to 2048 are exact in f16.
 uint16_t f16_of(int32_t number) {
   if (number == 0) return 0;
   int32_t exponent = 0;
@@ -22,7 +22,7 @@ uint16_t f16_of(int32_t number) {
 
 int32_t whole_number(int32_t rank, size_t i) { return static_cast<int32_t>((i * 7 + 13) % 97) + rank; }
 
-// A gradient in one of three formats, what it starts with, and what becomes of it.
+// A gradient in one of three formats, its initial values, and its expected result.
 class Gradient {
  public:
   Gradient(const Rank &self, size_t index) : self_(self), index_(index), count_(static_cast<size_t>(kSizes[index])) {
@@ -44,7 +44,7 @@ class Gradient {
     for (size_t i = 0; i < count_ && format() == 2; ++i) halves_[i] = f16_of(whole_number(self_.rank, i));
   }
 
-  // `factor` is a power of two: nothing is rounded by it.
+  // `factor` is a power of two, so that the scaling does not round.
   void expect_sums(float factor) const {
     const auto all = numbers_of_all(self_.ranks, place_, kSizes[index_]);
     for (size_t i = 0; i < count_; ++i) {
@@ -137,7 +137,7 @@ void multiplies_sums_by_a_factor(const Rank &self) {
   gradients.expect_sums(0.25f);
 }
 
-// Micro-batches that are not the last leave everything where it is.
+// All micro-batches except the last send nothing.
 void sends_nothing_before_the_last_micro_batch(const Rank &self) {
   std::vector<float> numbers = numbers_of(self.rank, 720, 4000);
   const std::vector<float> before = numbers;
@@ -161,7 +161,7 @@ void sends_nothing_before_the_last_micro_batch(const Rank &self) {
   for (size_t i = 0; i < numbers.size(); ++i) ASSERT_EQ(sum_of(all, i), numbers[i]) << i;
 }
 
-// A wire casts what stands in one bucket as one tensor, as lpt_all_reduce_many() does, which is the oracle here.
+// A wire format casts a bucket as one tensor, like lpt_all_reduce_many(), which is the reference.
 void casts_a_bucket_for_its_wire(const Rank &self) {
   constexpr int64_t kElements = 6000;
   lpt_reduce_options options = LPT_REDUCE_OPTIONS_INIT;
@@ -180,7 +180,7 @@ void casts_a_bucket_for_its_wire(const Rank &self) {
     oracles.push_back(wrap(self.context, expected[i], 1, kElements));
     gradients.push_back(tensors.back().get());
   }
-  // Reversed: 3 and 2 stand together, then 1 and 0; each draws where it stands among all.
+  // Reversed order: 3 and 2 are in one bucket, then 1 and 0. The random index is the element index over all buckets.
   for (const int64_t first : {3, 1}) {
     lpt_tensor *pair[2] = {oracles[static_cast<size_t>(first)].get(), oracles[static_cast<size_t>(first - 1)].get()};
     lpt_reduce_options there = options;
@@ -224,7 +224,7 @@ void begins_buckets_in_their_order(const Rank &self) {
   EXPECT_EQ(0, read(self, four.buckets).is_recorded);
 }
 
-// The order of the first pass of rank 0 is that of all ranks from then on.
+// All ranks use the order of the first pass of rank 0 in later passes.
 void records_the_order_of_rank_0(const Rank &self) {
   const FourBuckets four(self, LPT_GRADIENT_BUCKETS_ORDER_RECORDED);
   const int64_t order[] = {1, 3, 0, 2};
@@ -243,7 +243,7 @@ void records_the_order_of_rank_0(const Rank &self) {
   }
 }
 
-// The pass goes on: what was forgotten may still come.
+// The pass continues: a missing gradient may still become ready.
 void names_what_was_never_ready(const Rank &self) {
   const FourBuckets four(self, LPT_GRADIENT_BUCKETS_ORDER_RECORDED);
   ASSERT_TRUE(self.ok(begin(self, four.buckets)));

@@ -1,4 +1,4 @@
-// Reductions and gathers whose numbers are sent by functions of the caller, against their definition.
+// Reductions and gathers with codecs of the caller, against their definition.
 #include "tests/comm/codecs.hpp"
 #include "tests/comm/wire_oracle.hpp"
 
@@ -10,7 +10,7 @@ constexpr MakeCodec kCodecs[] = {cut_codec, top_codec};
 
 const Numbers &of(const Rank &self, const std::vector<Numbers> &all) { return all[static_cast<size_t>(self.rank)]; }
 
-// One share, encoded and decoded.
+// Encodes and decodes one shard.
 Numbers there_and_back(const lpt_comm_codec &codec, const float *first, int64_t count) {
   Numbers back(static_cast<size_t>(count));
   if (count == 0) return back;
@@ -20,7 +20,7 @@ Numbers there_and_back(const lpt_comm_codec &codec, const float *first, int64_t 
   return back;
 }
 
-// What comes of elements [begin, end) of all ranks before they are encoded again.
+// Returns the sum of elements [begin, end) of all ranks before it is encoded a second time.
 Numbers summed(const lpt_comm_codec &codec, const std::vector<Numbers> &all, int64_t begin, int64_t end,
                bool is_average, float factor) {
   Numbers sum;
@@ -75,9 +75,9 @@ void all_reduces_by_a_codec(const Rank &self) {
   }
 }
 
-// Every rank encodes each share once, and what came of its own; bytes are those of the codec, and nothing else.
+// Every rank encodes each shard once, and its reduced shard. The bytes sent are exactly those of the codec.
 void encodes_each_number_once(const Rank &self) {
-  constexpr int64_t kCount = 512 * 840;  // equal shares of 2, 3, 4, 8 ranks
+  constexpr int64_t kCount = 512 * 840;  // equal shards of 2, 3, 4, 8 ranks
   CodecCalls calls;
   const lpt_comm_codec codec = cut_codec(calls);
   Numbers numbers(kCount, 1.0f);
@@ -104,7 +104,7 @@ void finishes_sums_of_a_codec(const Rank &self) {
   EXPECT_EQ(reduced(codec, all, true, 0.3f), numbers);
 }
 
-// bf16 columns of a wider matrix, by several threads; what is beside them stays. 12 bits of f32 are bf16 without rounding.
+// bf16 columns of a wider matrix, by several threads; other columns are unchanged. 12 bits of f32 represent bf16 exactly.
 void moves_columns_of_bf16_by_a_codec(const Rank &self) {
   constexpr int64_t kRows = 61, kColumns = 147, kStride = 160;
   CodecCalls calls;
@@ -135,7 +135,7 @@ struct Part {
   int64_t whole = 0, begin = 0, mine = 0;
 };
 
-// Of 700 elements and more, and none for rank 1.
+// Shards of at least 700 elements, and none for rank 1.
 Part parts_for(const Rank &self) {
   Part part;
   for (int32_t q = 0; q < self.ranks; ++q) {

@@ -1,4 +1,4 @@
-// The loss of classes that ranks share, against the definition on all of them in double.
+// Cross entropy with classes split among ranks, against the definition on all classes in double.
 #include <cmath>
 
 #include "tests/comm/suite.hpp"
@@ -11,7 +11,7 @@ using Numbers = std::vector<double>;
 constexpr int64_t kRows = 7, kClasses = 40;
 constexpr int64_t kIgnored = -100;
 
-// Uneven shares: rank 1 of more than two has no class, the last one the rest.
+// Returns uneven shards. Rank 1 of more than two has no class, the last rank has all remaining ones.
 std::vector<int64_t> shares_of(int32_t ranks) {
   std::vector<int64_t> shares;
   int64_t left = kClasses;
@@ -26,7 +26,7 @@ std::vector<int64_t> shares_of(int32_t ranks) {
 struct Problem {
   Numbers logits = draw_normal(500, kRows *kClasses, 3.0);  // of all classes
   std::vector<int64_t> targets;
-  int64_t first = 0, own = 0;  // this rank's classes
+  int64_t first = 0, own = 0;  // the classes of this rank
 
   explicit Problem(const Rank &self, bool has_ignored = true) {
     for (int64_t r = 0; r < kRows; ++r) targets.push_back((r * 17 + 2) % kClasses);
@@ -55,7 +55,7 @@ lpt_cross_entropy_options options_of(const Rank &self, double smoothing, lpt_los
   return options;
 }
 
-// By the definition: q is the target distribution, p softmax.
+// The definition: q is the target distribution, p softmax.
 struct Exact {
   Numbers losses, p, q;
   explicit Exact(const Problem &problem, double smoothing)
@@ -131,7 +131,7 @@ void is_the_loss_of_all_classes(const Rank &self) {
   }
 }
 
-// In fewer bits: as far off as these are.
+// Low-precision formats: the tolerance is the rounding error of the format.
 void takes_every_wide_format(const Rank &self) {
   const Problem problem(self);
   const lpt_cross_entropy_options options = options_of(self, 0.0, LPT_LOSS_REDUCTION_MEAN);
@@ -141,7 +141,7 @@ void takes_every_wide_format(const Rank &self) {
   } formats[] = {{LPT_FORMAT_F32, 0x1p-23}, {LPT_FORMAT_BF16, 0x1p-8}, {LPT_FORMAT_F16, 0x1p-11}};
   for (const auto &[format, unit] : formats) {
     const Tensor logits = tensor_of(self.context, format, kRows, problem.own, problem.own_logits());
-    // What the logits are once they are rounded: every rank makes those of all.
+    // The logits after rounding. Every rank computes those of all ranks.
     Problem rounded = problem;
     rounded.logits = numbers_of(self.context, tensor_of(self.context, format, kRows, kClasses, problem.logits).get());
     const Exact exact(rounded, 0.0);
@@ -166,7 +166,7 @@ void takes_every_wide_format(const Rank &self) {
   }
 }
 
-// One rank, or no comm: the same bits.
+// With one rank or without a comm the bits are equal.
 void is_the_loss_without_a_comm(const Rank &self) {
   if (self.ranks > 1) return;
   const Problem problem(self);
@@ -189,7 +189,7 @@ void tells_what_is_not_a_number(const Rank &self) {
   put(1, 0, INFINITY);
   for (int64_t c = 0; c < kClasses; ++c) put(2, c, -INFINITY);
   put(3, problem.targets[3], -INFINITY);
-  put(4, (problem.targets[4] + 1) % kClasses, -INFINITY);  // another class: it has no part in the sum
+  put(4, (problem.targets[4] + 1) % kClasses, -INFINITY);  // another class: its term of the sum is zero
   const lpt_cross_entropy_options options = options_of(self, 0.0, LPT_LOSS_REDUCTION_NONE);
   const Tensor logits = tensor_of(self.context, LPT_FORMAT_F32, kRows, problem.own, problem.own_logits());
   const Tensor loss = make_tensor(self.context, LPT_FORMAT_F32, {kRows});
@@ -221,7 +221,7 @@ void unsupported_what_is_no_class(const Rank &self) {
   EXPECT_TRUE(self.ok(lpt_barrier(self.context, self.comm))) << "all reject, and go on";
 }
 
-// Ranks whose targets differ would each give another loss: they are reported.
+// Different targets on the ranks are an error, because each rank would compute another loss.
 void finds_targets_that_differ(const Rank &self) {
   if (self.ranks == 1) return;
   Problem problem(self);

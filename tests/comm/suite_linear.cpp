@@ -1,4 +1,4 @@
-// Linear layers of which ranks have slices: the layer that one rank would have, reckoned in double.
+// Linear layers that are split among ranks, against the full layer in double.
 #include <cmath>
 
 #include "tests/api/linear.hpp"
@@ -9,7 +9,8 @@ namespace {
 
 using Numbers = std::vector<double>;
 
-constexpr int64_t kTokens = 16, kInner = 64, kOuter = 96;  // kInner or kOuter of each rank, where the layer is cut
+// Each rank has kInner or kOuter along the axis that is split.
+constexpr int64_t kTokens = 16, kInner = 64, kOuter = 96;
 
 double &at(Numbers &numbers, int64_t columns, int64_t row, int64_t column) {
   return numbers[static_cast<size_t>(row * columns + column)];
@@ -40,14 +41,14 @@ Numbers gemm(const Numbers &a, const Numbers &b, int64_t m, int64_t n, int64_t k
   return c;
 }
 
-// A whole layer and what it is given, the same on all ranks; and this rank's slices of it.
+// A full layer and its inputs, equal on all ranks, and the slices of this rank.
 struct Layer {
   const Rank &self;
   lpt_linear_parallel parallel;
-  int64_t inner, outer;          // of the whole
+  int64_t inner, outer;          // of the full layer
   int64_t own_inner, own_outer;  // of this rank
   int64_t first_inner, first_outer;
-  Numbers x, w, dy, bias;        // of the whole
+  Numbers x, w, dy, bias;        // of the full layer
   Numbers own_x, own_w, own_dy;  // of this rank
 
   Layer(const Rank &rank, lpt_linear_parallel how) : self(rank), parallel(how) {
@@ -80,7 +81,7 @@ struct Wants {
   bool has_bias = false;
 };
 
-// Prepares, runs forward and backward.
+// Runs prepare, forward and backward.
 Results pass(const Rank &self, lpt_linear *linear, const lpt_linear_options &options, const Wants &wants,
              const Numbers &x, const Numbers &w, const Numbers &dy, const Numbers &bias, int64_t inner, int64_t outer) {
   lpt_context *const context = self.context;
@@ -118,7 +119,8 @@ void expect_near(const Numbers &expected, const Numbers &found, double bound, co
   EXPECT_LE(worst, bound) << what;
 }
 
-// In f64: sums of at most 768 numbers below 6 and weights below 1; 2^-53 · 768 · 6 · 768 is 4e-10, the largest measured is 1e-13.
+// f64: sums of at most 768 values below 6 times weights below 1. 2^-53 · 768 · 6 · 768 is 4e-10; the largest measured error is
+// 1e-13.
 constexpr double kBound = 1e-11;
 
 Results whole_layer(const Layer &layer) {
@@ -155,7 +157,7 @@ void is_the_whole_layer(const Rank &self) {
   }
 }
 
-// What a plan makes of the ranks' parts of a matrix: of all of them, each a rank's own.
+// Applies a plan to the matrices of all ranks and returns the result of `rank`.
 Numbers joined(const std::vector<Numbers> &parts, int32_t rank, int64_t columns, int64_t shared) {
   Numbers result = parts[static_cast<size_t>(rank)];
   const double root = std::sqrt(static_cast<double>(parts.size()));
@@ -169,7 +171,7 @@ Numbers joined(const std::vector<Numbers> &parts, int32_t rank, int64_t columns,
   return result;
 }
 
-// Row-parallel by a plan: every rank has a gradient of its own behind the layer.
+// Row-parallel with a plan: every rank has a separate gradient after the layer.
 void joins_by_its_plan(const Rank &self) {
   const Layer layer(self, LPT_LINEAR_PARALLEL_ROWS);
   std::vector<Numbers> gemms, gradients;
@@ -211,7 +213,7 @@ double over_ranks(const Rank &self, double number) {
   return one[0];
 }
 
-// Σ⟨y(x), g⟩ = Σ⟨x, dx(g)⟩ = Σ⟨w, dw(g)⟩ over ranks, whatever the plan.
+// Σ⟨y(x), g⟩ = Σ⟨x, dx(g)⟩ = Σ⟨w, dw(g)⟩ over ranks, for any plan.
 void has_the_adjoint_as_its_gradient(const Rank &self) {
   for (const int64_t shared : {0, 1, 40, 96}) {
     const PartialPlan plan = make_plan(self, kOuter, shared);
@@ -227,7 +229,7 @@ void has_the_adjoint_as_its_gradient(const Rank &self) {
   }
 }
 
-// With a plan the rank's input is its own, and so is the gradient.
+// With a plan, input and gradient of a rank are private.
 void leaves_own_inputs_alone(const Rank &self) {
   const PartialPlan plan = make_plan(self, kInner, 24);
   const Layer layer(self, LPT_LINEAR_PARALLEL_COLUMNS);
@@ -239,7 +241,7 @@ void leaves_own_inputs_alone(const Rank &self) {
   expect_near(gemm(layer.own_dy, layer.own_w, kTokens, kInner, kOuter), found.dx, kBound, "dx");
 }
 
-// All columns shared: the sums are those of lpt_all_reduce(), to the bit, in every format of numbers.
+// All columns are shared: the sums equal those of lpt_all_reduce() bit for bit, in every format of activations.
 void adds_as_an_all_reduce(const Rank &self) {
   const Layer layer(self, LPT_LINEAR_PARALLEL_ROWS);
   const PartialPlan plan = make_plan(self, kOuter, kOuter);
@@ -257,7 +259,7 @@ void adds_as_an_all_reduce(const Rank &self) {
   }
 }
 
-// The relative error of `found` as a multiple of the GEMM that it stands for.
+// The factor that fits `found` to the exact GEMM, and the relative error of the fit.
 struct Fit {
   double factor, error;
 };
@@ -268,14 +270,15 @@ Fit fit(const Numbers &exact, const Numbers &found) {
   return {factor, relative_error(found, scaled)};
 }
 
-// The error of a slice is that of the whole layer, and so is the factor of its GEMM: 1, but for unit-scaled recipes.
+// The error of a slice equals that of the full layer, and so does the factor of its GEMM: 1, except for unit-scaled recipes.
 void expect_alike(const Numbers &exact, const Numbers &whole, const Numbers &found, const std::string &what) {
   const Fit expected = fit(exact, whole), given = fit(exact, found);
   EXPECT_NEAR(1.0, given.factor / expected.factor, 1e-4 + 0.25 * expected.error) << what;
   EXPECT_LE(given.error, 1e-6 + 1.3 * expected.error) << what;
 }
 
-// Every recipe, cut either way, errs as it does whole, or says why not. One rank has the bits of the layer without a comm.
+// For every recipe and both splits, the error equals that of the full layer, or the call returns a reason. One rank has the
+// bits of the layer without a comm.
 void takes_every_recipe(const Rank &self) {
   if (self.ranks == 3 || self.ranks > 4) return;
   int64_t taken = 0;
@@ -312,7 +315,7 @@ void takes_every_recipe(const Rank &self) {
   EXPECT_GE(taken, 2 * 19);
 }
 
-// Weights and gradients that a recipe makes sparse, each in its slice: what the slice gives without a comm, added up.
+// A recipe with sparse weights and gradients: each slice equals its result without a comm, and the sum is reduced.
 void takes_sparse_slices(const Rank &self) {
   const Recipe recipe = make_recipe(self.context, "f32");
   lpt_sparse_options sparse = LPT_SPARSE_OPTIONS_INIT;
@@ -334,7 +337,7 @@ void takes_sparse_slices(const Rank &self) {
   EXPECT_EQ(part.dw, found.dw) << "the gradient is the same on all ranks, and so are its draws";
 }
 
-// What a rank alone has is rounded by draws of its own; what all have, alike.
+// Slices of one rank are rounded with separate random bits; replicated tensors are rounded with equal ones.
 void draws_apart_where_slices_are(const Rank &self) {
   const Recipe recipe = make_recipe(self.context, "f32");
   lpt_quantize_options cast = LPT_QUANTIZE_OPTIONS_INIT;
@@ -365,7 +368,7 @@ void draws_apart_where_slices_are(const Rank &self) {
   EXPECT_EQ(by_own_seed, output(options));
 }
 
-// Delayed scales of all ranks follow the largest amax of any.
+// Delayed scales of all ranks use the largest amax of any rank.
 void shares_what_scalers_saw(const Rank &self) {
   const Recipe recipe = make_recipe(self.context, "f32");
   const lpt_format format = format_named("e4m3fn_tensor");
@@ -380,7 +383,7 @@ void shares_what_scalers_saw(const Rank &self) {
   const Tensor y = make_tensor(self.context, LPT_FORMAT_F32, 2, 3);
   for (const Linear *linear : {&first, &second}) {
     ASSERT_TRUE(self.ok(lpt_linear_prepare(self.context, linear->get(), weight.get(), nullptr)));
-    // The second layer has seen nothing but on the last rank.
+    // The second layer has recorded an amax only on the last rank.
     if (linear == &second && self.rank + 1 != self.ranks) continue;
     const Tensor x = tensor_of(self.context, LPT_FORMAT_F32, 2, 4, Numbers(8, 1.0 + (self.rank * 5) % 7));
     ASSERT_TRUE(self.ok(lpt_linear_forward(self.context, linear->get(), x.get(), nullptr, nullptr, y.get())));
@@ -439,7 +442,7 @@ void unsupported_half_a_setting(const Rank &self) {
   EXPECT_TRUE(self.ok(lpt_barrier(self.context, self.comm))) << "no one has heard of it";
 }
 
-// A check runs nothing, here or elsewhere.
+// A check-only call runs nothing on any rank.
 void requests_without_a_word_to_others(const Rank &self) {
   for (const lpt_linear_parallel parallel : {LPT_LINEAR_PARALLEL_COLUMNS, LPT_LINEAR_PARALLEL_ROWS}) {
     for (const bool has_plan : {false, true}) {

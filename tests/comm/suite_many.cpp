@@ -1,4 +1,4 @@
-// Many tensors in one reduction, and tensors compared over ranks.
+// Reductions of many tensors at once, and comparison of tensors over ranks.
 #include <cmath>
 
 #include "tests/comm/partial.hpp"
@@ -6,7 +6,7 @@
 namespace lpt::test {
 namespace {
 
-// Norms' gains are alike on all ranks, their gradients are not: one message makes them so, with the bits of one by one.
+// Gains of norms are equal on all ranks, their gradients are not. One message reduces them, with the bits of single reductions.
 void reduces_many_at_once(const Rank &self) {
   const std::vector<int64_t> counts = {90, 1, 33, 0, 4000, 90};
   std::vector<std::vector<float>> together, apart;
@@ -32,7 +32,7 @@ void reduces_many_at_once(const Rank &self) {
   EXPECT_TRUE(self.ok(lpt_all_reduce_many(self.context, self.comm, nullptr, 0, nullptr, nullptr)));
 }
 
-// Columns of a matrix and a whole one, with an average, behind the caller.
+// An asynchronous average of columns of a matrix and of a full tensor.
 void reduces_many_columns_behind_the_caller(const Rank &self) {
   std::vector<uint16_t> wide = halves_of(numbers_of(self.rank, 70, 6 * 50)), lone = {0x3F80, 0x4000};
   const std::vector<uint16_t> before = wide;
@@ -54,7 +54,7 @@ void reduces_many_columns_behind_the_caller(const Rank &self) {
   }
 }
 
-// By a wire they are one line of numbers.
+// With a wire format the tensors are cast as one vector.
 void casts_many_as_one_line(const Rank &self) {
   std::vector<float> line = numbers_of(self.rank, 71, 9000), apart = line;
   const Tensor whole = wrap(self.context, line, 1, 9000);
@@ -74,7 +74,7 @@ void casts_many_as_one_line(const Rank &self) {
   EXPECT_EQ(line, apart);
 }
 
-// One bit of one rank, at any place, in numbers or scales.
+// Detects one different bit of one rank at any index, in elements or scales.
 void tells_a_bit_that_differs(const Rank &self) {
   const std::vector<float> numbers = numbers_of(0, 80, 7 * 64);
   const Tensor source = wrap(self.context, numbers, 7, 64);
@@ -93,7 +93,7 @@ void tells_a_bit_that_differs(const Rank &self) {
   }
 }
 
-// The last bytes are no whole word.
+// The last bytes are not a full word.
 void tells_the_last_bit(const Rank &self) {
   for (size_t count = 1; count <= 17; ++count) {
     std::vector<uint16_t> halves(count, 0x3F80);
@@ -104,7 +104,7 @@ void tells_the_last_bit(const Rank &self) {
   }
 }
 
-// Elements count, strides do not.
+// Elements are compared; strides may differ.
 void compares_whatever_the_strides(const Rank &self) {
   const int64_t stride = 13 + self.rank;
   std::vector<float> memory(static_cast<size_t>(5 * stride), static_cast<float>(self.rank));

@@ -1,4 +1,4 @@
-// What is only sent arrives as it was, whatever its format.
+// Collectives that copy tensors preserve all bits in every format.
 #include "tests/comm/suite.hpp"
 
 namespace lpt::test {
@@ -6,7 +6,7 @@ namespace {
 
 constexpr int64_t kColumns = 96;
 
-// Rows that every rank can reckon: row r of rank q.
+// Rows that every rank can compute: row r of rank q.
 std::vector<double> rows_of(int32_t rank, uint64_t place, int64_t rows) {
   std::vector<double> numbers;
   for (const float number : numbers_of(rank, place, rows * kColumns)) numbers.push_back(static_cast<double>(number));
@@ -20,7 +20,7 @@ Tensor cast_of(const Rank &self, lpt_format format, int64_t rows, const std::vec
   return target;
 }
 
-// All bytes of a tensor: payload and scales.
+// Returns all bytes of a tensor: payload and scales.
 std::vector<std::vector<uint8_t>> bytes_of(const Rank &self, const lpt_tensor *tensor) {
   std::vector<std::vector<uint8_t>> bytes;
   for (const lpt_tensor_part part : parts_of(describe(self.context, tensor).format)) {
@@ -112,7 +112,7 @@ void sends_each_its_part(const Rank &self) {
   }
 }
 
-// Around a ring, both tags at once, the second one first.
+// Sends around a ring with two tags at once, and receives the second tag first.
 void sends_around_a_ring(const Rank &self) {
   if (self.ranks == 1) return;
   const int32_t next = (self.rank + 1) % self.ranks, before = (self.rank + self.ranks - 1) % self.ranks;
@@ -146,7 +146,7 @@ void splits_into_a_grid(const Rank &self) {
   const Rank in_row{self.context, row.get(), self.rank % 2, 0}, in_column{self.context, column.get(), 0, 0};
   EXPECT_EQ(self.rank % 2, read(in_row).rank);
   EXPECT_EQ(std::min(2, self.ranks - self.rank / 2 * 2), read(in_row).rank_count);
-  // Keys fall with the rank, so that the last one comes first.
+  // Keys decrease with the rank, so that the last rank is first.
   const int32_t rows = (self.ranks - self.rank % 2 + 1) / 2;
   EXPECT_EQ(rows - 1 - self.rank / 2, read(in_column).rank);
   EXPECT_EQ(rows, read(in_column).rank_count);

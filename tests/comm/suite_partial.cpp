@@ -1,4 +1,4 @@
-// Activations of which ranks share the first columns: the operator, its adjoint, what is equal on all ranks and what is not.
+// Activations whose first columns are shared by the ranks: the operator, its adjoint, equal and private columns.
 #include <cmath>
 
 #include "tests/comm/partial.hpp"
@@ -8,7 +8,7 @@ namespace {
 
 constexpr int64_t kRows = 19, kHidden = 90;
 
-// The whole of every rank, and the share that a plan of `shared` columns gives rank `rank`.
+// Returns the result of rank `rank` from the matrices of all ranks, for a plan with `shared` columns.
 template <typename Number, typename Sum>
 std::vector<Number> expected_of(const std::vector<std::vector<Number>> &all, int32_t rank, int64_t shared, Number scale,
                                 const Sum &sum) {
@@ -36,7 +36,7 @@ void adds_shared_and_scales_private(const Rank &self) {
   }
 }
 
-// Every rank has rows of its own width, and what is beside them stays.
+// Every rank has a different row stride; memory outside the columns is unchanged.
 void keeps_what_lies_beside_its_columns(const Rank &self) {
   const int64_t stride = kHidden + 7 * (self.rank % 3), to_stride = kHidden + 5;
   const auto all = numbers_of_all(self.ranks, 42, kRows * kHidden);
@@ -61,7 +61,7 @@ void keeps_what_lies_beside_its_columns(const Rank &self) {
   }
 }
 
-// f32 and bf16 payloads are added in f32: with bf16 the result is one rounding of the sum of what is sent.
+// f32 and bf16 payloads are added in f32. With bf16 the sum of the sent values is rounded once.
 void rounds_halves_once(const Rank &self) {
   const int64_t shared = 40;
   std::vector<std::vector<float>> all;
@@ -80,7 +80,7 @@ void rounds_halves_once(const Rank &self) {
   for (size_t i = 0; i < found.size(); ++i) ASSERT_EQ(bf16_of(expected[i]), found[i]) << i;
 }
 
-// sum over ranks of <P(x), g> is that of <x, P(g)>, in f64.
+// The sum over ranks of <P(x), g> equals that of <x, P(g)>, in f64.
 void is_its_own_adjoint(const Rank &self) {
   const auto doubles = [&](uint64_t place) {
     std::vector<double> numbers;
@@ -108,7 +108,7 @@ void is_its_own_adjoint(const Rank &self) {
   }
 }
 
-// All columns shared: the bits of lpt_all_reduce(). One rank: those of the input, whatever is shared.
+// All columns shared: the bits of lpt_all_reduce(). One rank: those of the input, for any number of shared columns.
 void is_a_whole_reduction_at_the_end(const Rank &self) {
   const std::vector<float> mine = numbers_of(self.rank, 46, kRows * kHidden);
   std::vector<float> whole(mine.size()), found(mine.size(), -1.0f);
@@ -122,7 +122,7 @@ void is_a_whole_reduction_at_the_end(const Rank &self) {
   EXPECT_EQ(bytes_of(self.context, input.get()), bytes_of(self.context, output.get()));
 }
 
-// A residual stream through 32 toy layers, each a function of the rank's own stream.
+// A residual stream through 32 small layers, each a function of the stream of the rank.
 void shares_its_columns_for_ever(const Rank &self) {
   constexpr int64_t kShared = 45;
   const PartialPlan plan = make_plan(self, kHidden, kShared);
@@ -144,7 +144,7 @@ void shares_its_columns_for_ever(const Rank &self) {
   EXPECT_EQ(self.ranks == 1, is_same(self, own));
 }
 
-// Ranks with partial sums of variance 1: with the root both kinds of columns vary as much.
+// Partial sums of variance 1: scaled by the root, shared and private columns have equal variance.
 void keeps_the_variance(const Rank &self) {
   constexpr int64_t kTall = 1500, kShared = kHidden / 2;
   std::vector<float> numbers = numbers_of(self.rank, 48, kTall * kHidden);
@@ -157,7 +157,7 @@ void keeps_the_variance(const Rank &self) {
   EXPECT_NEAR(1.0, std::sqrt(squares[1] / squares[0]), 0.01) << self.ranks;
 }
 
-// Half of the columns, half of the bytes; none, none; and that is what the plan says.
+// Half of the columns send half of the bytes, none sends none, and the plan reports these bytes.
 void sends_what_the_plan_says(const Rank &self) {
   constexpr int64_t kTall = 1024, kWide = 64;
   std::vector<float> numbers(kTall * kWide, 1.0f);
@@ -183,7 +183,7 @@ void sends_what_the_plan_says(const Rank &self) {
   EXPECT_EQ(0.0, sent[3]);
 }
 
-// What a step of a stack sends over all ranks: P of each layer in both passes, and all columns once at the entry.
+// Returns the bytes that a step of a stack sends over all ranks: P of each layer in both passes, and all columns at the entry.
 int64_t sent_by_a_stack(const Rank &self, int64_t layers, int64_t shared, std::vector<uint16_t> &stream, int64_t wide) {
   const auto rows = static_cast<int64_t>(stream.size()) / wide;
   const Tensor both = wrap(self.context, LPT_FORMAT_BF16, stream.data(), rows, wide);
@@ -246,7 +246,7 @@ void takes_other_scales(const Rank &self) {
   }
 }
 
-// The scale in the weights and a plan without: a layer's outputs are the same but for the place of a rounding.
+// Scaled weights and a plan without scale: the outputs are equal except for the order of a rounding.
 void scales_weights_instead(const Rank &self) {
   constexpr int64_t kInner = 12, kShared = 40;
   const std::vector<float> weight = numbers_of(self.rank, 51, kHidden * kInner);
@@ -261,12 +261,12 @@ void scales_weights_instead(const Rank &self) {
   }
 }
 
-// Ranks whose plans differ are found.
+// Different plans on the ranks are an error.
 void finds_plans_that_differ(const Rank &self) {
   if (self.ranks == 1) return;
   std::vector<float> mine(kRows * kHidden, 1.0f);
   const Tensor both = wrap(self.context, mine, kRows, kHidden);
-  // In a part of the comm: it is broken from then on.
+  // On a split comm, because the comm is unusable after the error.
   lpt_comm *raw = nullptr;
   ASSERT_TRUE(self.ok(lpt_comm_split(self.context, self.comm, 0, self.rank, &raw)));
   const Comm part(raw);
@@ -289,7 +289,7 @@ void finds_passes_that_differ(const Rank &self) {
   expect_words({"forward", "backward"}, lpt_context_error(self.context));
 }
 
-// As an all-reduce of the shared columns with the same wire; private columns stay exact.
+// Equals an all-reduce of the shared columns with the same wire format. Private columns are exact.
 void sends_what_its_wires_are(const Rank &self) {
   constexpr int64_t kWideRows = 200, kShared = 44;
   lpt_partial_plan_options given = options_of(self, kHidden, kShared);

@@ -1,4 +1,4 @@
-// GEMMs whose shared columns are reduced while the private ones are computed: the bits of one after the other.
+// GEMMs that reduce shared columns while private ones are computed have the bits of a GEMM followed by a reduction.
 #include "tests/comm/partial.hpp"
 
 namespace lpt::test {
@@ -7,7 +7,7 @@ namespace {
 struct Size {
   int64_t rows, inner, hidden, shared;
 };
-// Columns on and off the units by which GEMMs are cut.
+// Columns that are multiples of the GEMM tiles, and others.
 constexpr Size kSizes[] = {{1, 40, 64, 32},    {5, 64, 90, 45},  {130, 96, 192, 64}, {17, 32, 256, 100},
                            {70, 33, 200, 199}, {8, 32, 130, 0},  {8, 32, 130, 130},  {3, 0, 70, 20},
                            {0, 32, 70, 20},    {33, 64, 128, 1}, {9, 64, 1000, 512}};
@@ -20,7 +20,7 @@ Tensor filled(const Rank &self, lpt_format format, uint64_t place, int64_t rows,
   return target;
 }
 
-// Writes c both ways and compares all its bytes.
+// Computes c in both ways and compares all bytes.
 void compare_ways(const Rank &self, const PartialPlan &plan, const Tensor &a, const Tensor &b,
                   const lpt_gemm_options &options, lpt_format format, const Size &size) {
   const Tensor apart = make_tensor(self.context, format, size.rows, size.hidden);
@@ -52,7 +52,7 @@ void multiplies_as_one_after_the_other(const Rank &self) {
   }
 }
 
-// Weights with scales, and packed ones: the wholes that are cut between panels, the sparse ones that are not cut.
+// Weights with scales, and packed weights: dense ones are divided between panels, sparse ones are not divided.
 void multiplies_weights_of_all_kinds(const Rank &self) {
   const Size sizes[] = {{40, 256, 192, 64}, {3, 128, 320, 100}, {150, 128, 128, 90}};
   for (const Size &size : sizes) {
@@ -77,8 +77,7 @@ void multiplies_weights_of_all_kinds(const Rank &self) {
   }
 }
 
-// Rows of c lie apart, a has leading axes, and the gaps stay.
-// Rows that are sent while the next ones are multiplied: as many collectives as chunks, and the bits of one.
+// Rows are sent while the next ones are multiplied: one collective per chunk, and the bits of one collective.
 void multiplies_in_chunks(const Rank &self) {
   const Size sizes[] = {{130, 96, 192, 192}, {130, 40, 200, 90}, {64, 32, 64, 64}, {5, 32, 70, 70}};
   for (const Size &size : sizes) {
@@ -89,7 +88,7 @@ void multiplies_in_chunks(const Rank &self) {
       options.chunk_rows = rows;
       const int64_t before = read(self).collectives;
       compare_ways(self, make_plan(self, options), a, b, LPT_GEMM_OPTIONS_INIT, LPT_FORMAT_F32, size);
-      // One of them is that of the GEMM alone. Chunks are a little larger than requested.
+      // One of them is that of the separate GEMM. Chunks are a little larger than requested.
       const int64_t chunks = read(self).collectives - before - 1;
       EXPECT_LE(chunks, (size.rows + rows - 1) / rows);
       EXPECT_GE(chunks, size.rows >= 4 * rows && size.rows > 100 ? 2 : 1) << rows << " of " << size.rows;
@@ -97,7 +96,7 @@ void multiplies_in_chunks(const Rank &self) {
   }
 }
 
-// On a fast link of long ways all rows go at once, on a slow one of short ways in many chunks.
+// A fast link with high latency sends all rows at once. A slow link with low latency sends many chunks.
 void finds_chunks_for_a_link(const Rank &self) {
   const Size size = {520, 8, 64, 64};
   const Tensor a = filled(self, LPT_FORMAT_F32, 99, size.rows, size.inner);
@@ -113,13 +112,14 @@ void finds_chunks_for_a_link(const Rank &self) {
   };
   EXPECT_EQ(1, chunks_on(0.0, 0.0, LPT_FORMAT_NONE)) << "nothing is known of the link";
   EXPECT_EQ(1, chunks_on(1e-3, 1e12, LPT_FORMAT_NONE));
-  // 520 · 64 f32 take (R - 1) / R · 266 ms in two steps of 1 ms: sqrt(133 (R - 1) / R) chunks, 8 of two ranks.
+  // 520 · 64 f32 take (R - 1) / R · 266 ms in two steps of 1 ms: sqrt(133 (R - 1) / R) chunks, 8 for two ranks.
   const int64_t many = chunks_on(1e-3, 1e6, LPT_FORMAT_NONE);
   EXPECT_GE(many, self.ranks == 1 ? 1 : 5);
   EXPECT_LE(many, 16);
   EXPECT_EQ(1, chunks_on(1e-3, 1e6, LPT_FORMAT_INT8_1X32)) << "a wire casts the whole";
 }
 
+// Rows of c have gaps, which are unchanged. a has leading axes.
 void multiplies_into_columns_of_a_matrix(const Rank &self) {
   constexpr int64_t kStride = 150, kHidden = 128, kRows = 6;
   const PartialPlan plan = make_plan(self, kHidden, 64);

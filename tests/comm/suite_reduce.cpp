@@ -1,4 +1,4 @@
-// Reductions against their definition: ranks are added in their order, in f32, and rounded once.
+// Reductions against their definition: ranks are added in rank order, in f32, and rounded once.
 #include <cmath>
 
 #include "tests/comm/suite.hpp"
@@ -31,7 +31,7 @@ void adds_in_place(const Rank &self) {
   }
 }
 
-// Columns of a wider matrix; every rank has a width of its own, and what is beside them stays.
+// Columns of a wider matrix. Every rank has a different width; other columns are unchanged.
 void adds_columns_of_a_matrix(const Rank &self) {
   constexpr int64_t kRows = 37, kColumns = 150;
   const int64_t stride = kColumns + 10 * (self.rank % 3);
@@ -121,7 +121,7 @@ void hands_a_nan_to_all(const Rank &self) {
   }
 }
 
-// Parts of every extent, none included; as a vector and as rows.
+// Shards of different sizes, one of them empty; as a vector and as rows.
 std::vector<int64_t> uneven_counts(int32_t ranks) {
   std::vector<int64_t> counts;
   for (int32_t q = 0; q < ranks; ++q) counts.push_back(q == 1 ? 0 : 3 + 40 * q);
@@ -170,7 +170,7 @@ void runs_behind_the_caller(const Rank &self) {
         self.ok(lpt_all_reduce(self.context, self.comm, handles.back().get(), nullptr, handles.back().get(), &future)));
     futures.emplace_back(future);
   }
-  // A call without a future runs behind them.
+  // A call without a future runs after them.
   ASSERT_TRUE(self.ok(lpt_barrier(self.context, self.comm)));
   for (const Future &future : futures) {
     int32_t is_done = 0;
@@ -185,7 +185,7 @@ void runs_behind_the_caller(const Rank &self) {
   }
 }
 
-// All ranks together send 2 · (R - 1) times the tensor, and receive what was sent.
+// All ranks together send 2 · (R - 1) times the tensor, and receive the same number of bytes.
 void counts_its_bytes(const Rank &self) {
   constexpr int64_t kCount = 1 << 16;
   std::vector<float> mine(kCount, 1.0f);

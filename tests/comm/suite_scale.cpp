@@ -1,4 +1,4 @@
-// Tensors with one scale that ranks share.
+// Tensors with one scale that the ranks share.
 #include <cmath>
 #include <limits>
 
@@ -11,7 +11,7 @@ float &scale_of(const Rank &self, const Tensor &tensor) {
   return *part_data<float>(self.context, tensor.get(), LPT_TENSOR_PART_TENSOR_SCALE);
 }
 
-// The tensor scale that follows from an amax: that of a tensor which holds nothing else.
+// Returns the tensor scale for an amax, from a tensor that contains only this value.
 float scale_from(const Rank &self, lpt_format format, float amax) {
   const std::vector<float> one = {amax};
   const Tensor source = wrap(self.context, one, 1, 1), cast = make_tensor(self.context, format, 1, 1);
@@ -19,7 +19,7 @@ float scale_from(const Rank &self, lpt_format format, float amax) {
   return scale_of(self, cast);
 }
 
-// Rows of weights on each rank become the weights that one cast of all of them gives.
+// Gathers rows of weights. The result equals one cast of all rows.
 void gathers_weights_as_if_cast_whole(const Rank &self) {
   constexpr int64_t kRows = 5, kColumns = 48;
   for (const char *name : {"e4m3fn_tensor", "nvfp4", "int8_tensor"}) {
@@ -59,7 +59,7 @@ void gathers_weights_as_if_cast_whole(const Rank &self) {
   }
 }
 
-// Q4: the scale is a power of two from the largest amax of all ranks; 0, infinity and NaN leave it as it was.
+// Q4: the scale is a power of two from the largest amax of all ranks. 0, infinity and NaN leave it unchanged.
 void keeps_the_scale_where_there_is_no_amax(const Rank &self) {
   lpt_scaler_options options = LPT_SCALER_OPTIONS_INIT;
   options.kind = LPT_SCALER_KIND_DELAYED;
@@ -79,7 +79,7 @@ void keeps_the_scale_where_there_is_no_amax(const Rank &self) {
     lpt_reduce_options reduce = LPT_REDUCE_OPTIONS_INIT;
     reduce.reduction = LPT_REDUCTION_MAXIMUM;
     ASSERT_TRUE(self.ok(lpt_all_reduce(self.context, self.comm, largest.get(), &reduce, largest.get(), nullptr)));
-    // It is recorded, counts from the update on, and what is cast next has the scale.
+    // The amax is recorded. It is in effect after the update, so the next cast uses its scale.
     static_cast<void>(lpt_quantize(self.context, largest.get(), &cast, one.get(), nullptr));
     lpt_scaler *const raw = scaler.get();
     ASSERT_TRUE(self.ok(lpt_scaler_update(self.context, &raw, 1)));

@@ -1,4 +1,4 @@
-// Ranks that split the rows of activations: gathers and scatters that are each other's adjoint.
+// Activations whose rows are split among ranks: gathers and scatters that are adjoint to each other.
 #include "tests/comm/partial.hpp"
 
 namespace lpt::test {
@@ -6,7 +6,7 @@ namespace {
 
 constexpr int64_t kColumns = 50;
 
-// Uneven, one of them empty.
+// Uneven counts, one of them zero.
 std::vector<int64_t> row_counts_of(int32_t ranks) {
   std::vector<int64_t> counts;
   for (int32_t q = 0; q < ranks; ++q) counts.push_back(q == 1 ? 0 : 2 + q);
@@ -78,7 +78,7 @@ void is_a_pair_of_adjoints(const Rank &self) {
   EXPECT_NEAR(sums[0], sums[1], 1e-12 * sums[2]);
 }
 
-// By the plan's wire of that pass: as a reduction with this wire.
+// Uses the wire format of the plan for this pass: equals a reduction with this wire format.
 void transfers_by_its_wire(const Rank &self) {
   const int64_t rows = 40 * self.ranks;
   const std::vector<float> mine = numbers_of(self.rank, 602, rows * kColumns);

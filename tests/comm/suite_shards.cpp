@@ -1,4 +1,4 @@
-// Ranks that share the state of an optimizer end with the bits of one that has all of it.
+// Ranks that shard the state of an optimizer compute the bits of one rank with the full state.
 #include <cmath>
 
 #include "tests/comm/suite.hpp"
@@ -6,9 +6,9 @@
 namespace lpt::test {
 namespace {
 
-// Elements of parameters: of several cuts, and of less than one, so that ranks have shards without elements.
+// Elements of the parameters: several shards, or less than one, so that some ranks have no elements.
 const std::vector<int64_t> kSizes = {9000, 100, 2, 4097, 1, 300};
-constexpr uint32_t kSteps = 3;  // the third reads what the second stored by delayed scales
+constexpr uint32_t kSteps = 3;  // the third step uses delayed scales stored by the second
 
 struct Kind {
   const char *name;
@@ -66,7 +66,7 @@ Optimizer make_optimizer(const Rank &self, const Kind &kind) {
   return optimizer;
 }
 
-// Parameters and gradients, and how they are stepped: whole, or in shards.
+// Parameters and gradients, stepped without shards or in shards.
 class Training {
  public:
   Training(const Rank &self, const Kind &kind, bool is_sharded)
@@ -141,7 +141,7 @@ class Training {
   std::vector<Tensor> values;
 };
 
-// Of one rank, over forty binades, so that moments underflow.
+// Gradients of one rank, over forty binades, so that moments underflow.
 std::vector<std::vector<float>> gradients_of(int32_t rank, uint32_t step) {
   std::vector<std::vector<float>> gradients;
   for (size_t i = 0; i < kSizes.size(); ++i) {
@@ -164,7 +164,7 @@ std::vector<std::vector<float>> summed_gradients(int32_t ranks, uint32_t step) {
   return sums;
 }
 
-// All roundings stochastic, and clipped.
+// All roundings are stochastic, and gradients are clipped.
 lpt_optimizer_step_options step_at(uint32_t step) {
   lpt_optimizer_step_options options = LPT_OPTIMIZER_STEP_OPTIONS_INIT;
   options.learning_rate = 0.01;
@@ -176,7 +176,7 @@ lpt_optimizer_step_options step_at(uint32_t step) {
   return options;
 }
 
-// The oracle is the step of one rank that has everything, whose numbers are judged in tests/api/optimizer_*.
+// The reference is a step of one rank with the full state. tests/api/optimizer_* compare its values with the formulas.
 void steps_as_one_rank_would(const Rank &self) {
   std::vector<std::vector<float>> sums[kSteps], own[kSteps];
   for (uint32_t step = 0; step < kSteps; ++step) {
@@ -185,7 +185,7 @@ void steps_as_one_rank_would(const Rank &self) {
   }
   const lpt_reduce_options sum = LPT_REDUCE_OPTIONS_INIT;
   for (const Kind &kind : kinds()) {
-    if (self.ranks > 4 && kind.method != LPT_OPTIMIZER_METHOD_ADAMW) continue;  // they are many on few cores
+    if (self.ranks > 4 && kind.method != LPT_OPTIMIZER_METHOD_ADAMW) continue;  // many ranks on few cores are slow
     Training whole(self, kind, false), reduced(self, kind, true), scattered(self, kind, true);
     for (uint32_t step = 0; step < kSteps; ++step) {
       ASSERT_TRUE(self.ok(whole.step(sums[step], step_at(step))));
@@ -210,7 +210,7 @@ void shares_the_state_out_evenly(const Rank &self) {
   const Tensor number = wrap(self.context, LPT_FORMAT_F64, &sum, 1, 1);
   ASSERT_TRUE(self.ok(lpt_all_reduce(self.context, self.comm, number.get(), nullptr, number.get(), nullptr)));
   EXPECT_EQ(static_cast<double>(all), sum);
-  // 8 cuts of 4096 elements with two moments in f32.
+  // 8 shard units of 4096 elements with two moments in f32.
   const size_t cuts = (8 + static_cast<size_t>(self.ranks) - 1) / static_cast<size_t>(self.ranks);
   EXPECT_LE(mine, cuts * 4096 * 8);
 }
@@ -229,7 +229,7 @@ void skips_a_step_on_all_ranks(const Rank &self) {
   }
 }
 
-// Gradients in bf16 that are sent in few bits: every rank ends with the same bits, near those of an exact sum.
+// bf16 gradients with a low-precision wire format: every rank has the same bits, close to the exact sum.
 void reduces_gradients_by_a_wire(const Rank &self) {
   lpt_reduce_options wire = LPT_REDUCE_OPTIONS_INIT;
   wire.wire = LPT_FORMAT_E4M3FN_1X128;
@@ -250,12 +250,12 @@ void reduces_gradients_by_a_wire(const Rank &self) {
     EXPECT_EQ(1, is_same);
     const std::vector<double> a = numbers_of(self.context, exact.values[i].get());
     const std::vector<double> b = numbers_of(self.context, cast.values[i].get());
-    // A block's largest number is below 8, a cast is off by at most 2^-4 of a number, and of each rank's.
+    // The amax of a block is below 8. A cast has an error of at most 2^-4 of the value, for each rank.
     for (size_t k = 0; k < a.size(); ++k) ASSERT_NEAR(a[k], b[k], self.ranks * 8.0 / 16) << i << ", " << k;
   }
 }
 
-// The states of so many ranks as those of another number: here as one rank has them, and cut again for all.
+// States of one number of ranks are loaded by another number: first by one rank, then by all ranks.
 void loads_states_that_were_cut_otherwise(const Rank &self) {
   const auto sums = summed_gradients(self.ranks, 0);
   for (const Kind &kind : kinds()) {
@@ -265,7 +265,7 @@ void loads_states_that_were_cut_otherwise(const Rank &self) {
     ASSERT_TRUE(self.ok(whole.step(sums, step_at(0))));
     ASSERT_TRUE(self.ok(shared.step(sums, step_at(0))));
     for (int64_t index = 0; index < static_cast<int64_t>(kSizes.size()); ++index) {
-      // All ranks' states, as files of another job would have them.
+      // The states of all ranks, as a job with another number of ranks would save them.
       const std::vector<uint8_t> mine = shared.state(index);
       std::vector<float> lengths(static_cast<size_t>(self.ranks));
       std::vector<float> length = {static_cast<float>(mine.size())};
@@ -299,7 +299,7 @@ void loads_states_that_were_cut_otherwise(const Rank &self) {
   }
 }
 
-// A parameter in three shards that were added by hand.
+// A parameter in three shards, added separately.
 void names_what_saved_states_lack(const Rank &self) {
   const Optimizer shards = make_optimizer(self, kinds()[0]), whole = make_optimizer(self, kinds()[0]);
   const int64_t edges[] = {0, 256, 512, 1000};
@@ -364,7 +364,7 @@ void unsupported_what_is_not_shared_so(const Rank &self) {
   lpt_reduce_options reduce = LPT_REDUCE_OPTIONS_INIT;
   reduce.wire = 123456789;
   EXPECT_NE(LPT_OK, shared.step(gradients, step_at(0), &reduce));
-  // The comm is whole: no one had begun.
+  // The comm is usable, because no rank had started the call.
   ASSERT_TRUE(self.ok(shared.step(summed_gradients(self.ranks, 0), step_at(0))));
 }
 

@@ -1,4 +1,4 @@
-// The average by signs against its definition, and what its errors come to.
+// The one-bit average against its definition, and the sum of its errors.
 #include <cmath>
 
 #include "tests/comm/wire_oracle.hpp"
@@ -6,7 +6,7 @@
 namespace lpt::test {
 namespace {
 
-// A rank's side of it: tensors that it keeps.
+// The error tensors that a rank keeps.
 struct Site {
   Numbers worker_error, server_error;
 };
@@ -23,7 +23,7 @@ lpt_status reduce_signs(const Rank &self, Site &site, const lpt_tensor *input, l
   return lpt_all_reduce_signs(self.context, self.comm, input, worker.get(), server.get(), output, nullptr);
 }
 
-// Signs times scale; what they leave out stays in `numbers`.
+// Returns signs times scale. The error remains in `numbers`.
 Numbers one_bit(Numbers &numbers, size_t begin, size_t end) {
   double squares = 0.0;
   for (size_t i = begin; i < end; ++i) squares += static_cast<double>(numbers[i]) * static_cast<double>(numbers[i]);
@@ -38,7 +38,7 @@ Numbers one_bit(Numbers &numbers, size_t begin, size_t end) {
 
 struct World {
   std::vector<Numbers> worker_errors;
-  Numbers server_error;  // of all shares
+  Numbers server_error;  // of all shards
 };
 
 Numbers averaged(World &world, const std::vector<Numbers> &all) {
@@ -63,7 +63,7 @@ Numbers averaged(World &world, const std::vector<Numbers> &all) {
   return result;
 }
 
-// One assertion of all numbers: of each, gtest's own would take most of the time.
+// One assertion for all elements: one assertion of gtest per element would take most of the time.
 ::testing::AssertionResult are_near(const Numbers &expected, const Numbers &found) {
   for (size_t i = 0; i < expected.size(); ++i) {
     if (std::fabs(expected[i] - found[i]) <= 1e-5f) continue;
@@ -73,7 +73,7 @@ Numbers averaged(World &world, const std::vector<Numbers> &all) {
   return ::testing::AssertionSuccess();
 }
 
-// Scales may differ by a rounding: squares are added in another order.
+// Scales may differ by a rounding, because squares are added in a different order.
 void averages_signs_and_keeps_errors(const Rank &self) {
   for (const int64_t count : {1, 7, 512, 1500, 9001, 200003}) {
     const auto size = static_cast<size_t>(count);
@@ -101,7 +101,7 @@ void takes_zero_for_positive(const Rank &self) {
   for (size_t i = 0; i < 300; ++i) ASSERT_EQ(i == 3, both[i] < 0.0f) << i;
 }
 
-// Q2: the error of the mean falls as one over the steps.
+// Q2: the error of the mean decreases as 1 / steps.
 void mean_of_outputs_goes_to_the_mean_of_inputs(const Rank &self) {
   constexpr int64_t kCount = 3000;
   const std::vector<Numbers> all = numbers_of_all(self.ranks, 210, kCount);

@@ -1,4 +1,4 @@
-// Reductions whose numbers are cast for the transfer, against their definition and against the errors that theory gives.
+// Reductions with a wire format, against their definition and against the theoretical errors.
 #include <cmath>
 #include <string>
 
@@ -19,7 +19,7 @@ lpt_status all_reduce(const Rank &self, const Plan &plan, const lpt_tensor *inpu
   return lpt_all_reduce(self.context, self.comm, input, &options, output, nullptr);
 }
 
-// The result of a dense f32 vector.
+// Returns the result for a dense f32 vector.
 Numbers all_reduced(const Rank &self, const Plan &plan, Numbers mine) {
   Numbers result(mine.size(), -1.0f);
   const auto count = static_cast<int64_t>(mine.size());
@@ -53,7 +53,7 @@ void casts_shares_as_quantize_does(const Rank &self) {
   }
 }
 
-// A piece is of 2^16 elements, so that a share of two ranks has two or three.
+// A chunk has 2^16 elements, so that a shard of two ranks has two or three chunks.
 void casts_pieces_of_long_shares(const Rank &self) {
   const std::vector<Numbers> all = numbers_of_all(self.ranks, 101, kIsSanitized ? 140001 : 300001);
   for (const char *name : {"int8_1x32", "int8_row", "nvfp4"}) {
@@ -92,7 +92,7 @@ void reduces_by_a_wire_as_requested(const Rank &self) {
   }
 }
 
-// Columns of a wider matrix, in place; what is beside them stays.
+// Columns of a wider matrix, in-place; other columns are unchanged.
 void casts_columns_of_a_matrix(const Rank &self) {
   constexpr int64_t kRows = 61, kColumns = 147, kStride = 160;
   const std::vector<Numbers> all = numbers_of_all(self.ranks, 104, kRows * kColumns);
@@ -118,7 +118,7 @@ void casts_columns_of_a_matrix(const Rank &self) {
   }
 }
 
-// Cast from bf16 and back to bf16: the sum is cast once more, then rounded.
+// Casts from bf16 and back to bf16: the sum is cast once more, then rounded.
 void casts_bf16(const Rank &self) {
   constexpr int64_t kCount = 5000;
   std::vector<std::vector<uint16_t>> halves;
@@ -129,7 +129,7 @@ void casts_bf16(const Rank &self) {
     for (const uint16_t half : halves.back()) all.back().push_back(float_of_bits(static_cast<uint32_t>(half) << 16));
   }
   Plan plan;
-  plan.wire = LPT_FORMAT_MXFP8_E4M3;  // its numbers are bf16, so that two shots round no more
+  plan.wire = LPT_FORMAT_MXFP8_E4M3;  // its values are exact in bf16, so that two-shot rounds no more often
   std::vector<uint16_t> found(kCount);
   const Tensor input = wrap(self.context, LPT_FORMAT_BF16, halves[static_cast<size_t>(self.rank)].data(), 1, kCount);
   const Tensor output = wrap(self.context, LPT_FORMAT_BF16, found.data(), 1, kCount);
@@ -203,14 +203,14 @@ void counts_bytes_of_a_wire(const Rank &self) {
   }
 }
 
-// 33 bytes of int8 with e8m0fnu scales stand for 128 of f32; 68 with an f32 scale for 256.
+// int8 with e8m0fnu scales has 33 bytes for 128 bytes of f32, and 68 bytes with an f32 scale for 256.
 void needs_a_quarter_of_the_bytes(const Rank &self) {
   if (self.ranks == 1) return;
   struct Block {
     const char *name;
     int64_t elements, bytes;
   };
-  constexpr int64_t kCount = 512 * 840;  // equal shares of 2, 3, 4, 8 ranks
+  constexpr int64_t kCount = 512 * 840;  // equal shards of 2, 3, 4, 8 ranks
   for (const Block &block : {Block{"int8/1x32/e8m0fnu", 32, 33}, Block{"int8/1x64/f32", 64, 68}}) {
     Plan plan;
     plan.wire = format_named(block.name);
@@ -231,7 +231,7 @@ double error_of(const Numbers &exact, const Numbers &found) {
   return std::sqrt(errors / squares);
 }
 
-// Relative errors of the sum of normal numbers: of casts once and twice, whatever the ranks.
+// Relative errors of the sum of normal values after one and two casts, for any number of ranks.
 void errs_as_theory_says(const Rank &self) {
   struct Band {
     const char *name;
@@ -250,7 +250,7 @@ void errs_as_theory_says(const Rank &self) {
   for (const Band &band : kBands) {
     Plan plan;
     plan.wire = format_named(band.name);
-    if (self.ranks == 1) continue;  // one number cast twice by one grid has one error
+    if (self.ranks == 1) continue;  // with one rank the second cast is exact
     EXPECT_NEAR(band.two_shot, error_of(exact, all_reduced(self, plan, mine)), 0.05 * band.two_shot) << band.name;
     plan.algorithm = LPT_REDUCE_ALGORITHM_ONE_SHOT;
     EXPECT_NEAR(band.one_shot, error_of(exact, all_reduced(self, plan, mine)), 0.05 * band.one_shot) << band.name;
@@ -291,7 +291,7 @@ void gives_all_ranks_the_same_bits(const Rank &self) {
   }
 }
 
-// The mean over draws of every element goes to the sum: within four standard deviations of what is seen.
+// The mean over draws of every element equals the sum within four measured standard deviations.
 void rounds_stochastically_without_bias(const Rank &self) {
   constexpr int64_t kCount = 64;
   constexpr uint32_t kDraws = 400;
@@ -377,7 +377,7 @@ void unsupported_what_no_wire_can_do(const Rank &self) {
   EXPECT_EQ(before.collectives, read(self).collectives);
 }
 
-// A cast that stops would leave the other ranks waiting.
+// A cast that is cancelled on one rank would leave the other ranks waiting.
 void tells_no_progress(const Rank &self) {
   const auto stop = [](void *, int64_t, int64_t) -> int32_t { return 1; };
   ASSERT_TRUE(self.ok(lpt_context_set_progress(self.context, stop, nullptr)));

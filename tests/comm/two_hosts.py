@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Runs one job of MPI on two hosts, which are network namespaces of this machine with a cable between them, and judges it.
+"""Runs one MPI job on two hosts, which are linked network namespaces of this machine, and checks its output.
 
 Usage: two_hosts.py openmpi|mpich LIBRARY_FOLDER PROGRAM_FOLDER JOB
 
-JOB is a number of processes, half of them on each host, that pass the suite over TCP, unplugged: the cable is pulled while they
-add up numbers, or late_end: a rank ends later than the others. Nothing is left of the hosts, however it ends. Exit 77, with the
-reason, where there is no launcher or no right to make namespaces.
+JOB is a number of processes, half of them on each host, that run the suite over TCP; or unplugged: the link is set down during
+reductions; or late_end: a rank ends later than the others. The hosts are always removed at the end. Exit status 77, with the
+reason, if there is no launcher or no permission to create namespaces.
 """
 import os
 import re
@@ -24,7 +24,7 @@ PREFIX = f"lpt{os.getpid()}h"
 HOSTS = {PREFIX + digit: f"10.77.1.{digit}" for digit in "12"}
 ADDRESSES = list(HOSTS.values())
 
-# The launchers start on the first host and log in to the other one. Ranks of one host use TCP as well.
+# The launchers start on the first host and log in to the second one. Ranks of one host use TCP too.
 LAUNCHERS = {
     "openmpi": ["mpirun.openmpi", "--timeout", "140", "--oversubscribe", "--map-by", "node",
                 "--host", ",".join(f"{address}:8" for address in ADDRESSES), "--mca", "plm_rsh_agent", LOGIN,
@@ -32,17 +32,17 @@ LAUNCHERS = {
                 "--mca", "oob_tcp_if_include", "eth0", "-n"],
     "mpich": ["mpiexec.hydra", "-launcher", "ssh", "-launcher-exec", LOGIN, "-iface", "eth0",
               "-hosts", ",".join(ADDRESSES), "-ppn", "1",
-              # UCX would find shared memory between the two hosts, whatever their names.
+              # Without this UCX would use shared memory between the hosts, for any host names.
               "-genv", "UCX_TLS", "self,tcp", "-genv", "UCX_NET_DEVICES", "eth0", "-n"],
 }
 LEAST_CROSSING_BYTES = 4 << 20  # the suite sends several times as much
 
-LATEST_SECONDS = 6.0     # that a rank may take to see it; its time limit is three seconds
+LATEST_SECONDS = 6.0  # in which a rank must report the fault; its timeout is three seconds
 UNPLUGGED_SECONDS = 7.0  # then the launchers can end the job
 
 
 class IpError(Exception):
-    """A command of ip that failed, and what it wrote about it."""
+    """A failed command of ip, with its error output."""
 
 
 def ip(*words):
@@ -79,7 +79,7 @@ def set_up():
         ip("-n", host, "addr", "add", f"{address}/24", "dev", "eth0")
         for link in ("lo", "eth0"):
             ip("-n", host, "link", "set", link, "up")
-    # The kernel tells it late, and UCX takes no link that is not said to be up.
+    # The kernel reports the state late, and UCX ignores links that are not up.
     for host in HOSTS:
         wait_for(lambda: "state UP" in ip("-n", host, "link", "show", "eth0"))
 
@@ -120,7 +120,7 @@ def suite(mpi, programs, ranks):
 
 
 def is_named(line):
-    """Whether a rank says in time that some of the other host's are missing; one of its own may be late as well."""
+    """Returns whether a rank reports in time that a rank of the other host is missing. A rank of its host may be late too."""
     said = re.match(r"rank (\d) after ([0-9.]+) s: \d+: .*rank ([0-9, ]+) did not come within", line)
     if said is None:
         return False
@@ -129,7 +129,7 @@ def is_named(line):
 
 
 def goes_on_right(line):
-    """Whether a rank leaves MPI alone after it, or, if no bytes of its caller's were on their way, misses ranks again."""
+    """Returns whether a later call does not enter MPI, or, if no message of the caller was pending, reports missing ranks."""
     return re.match(r"rank \d: \d: .*(enters it no more|did not come within)", line) is not None
 
 
@@ -158,7 +158,7 @@ JOBS = {"unplugged": unplugged, "late_end": mpi_job.late_end}
 
 
 def run(mpi, programs, job):
-    # What a launcher logs in to inherits the launcher's environment.
+    # A program on the other host inherits the environment of the launcher.
     os.environ["LPT_HOSTS"] = PREFIX
     mpi_job.LAUNCHERS[mpi] = [LOGIN, ADDRESSES[0], *LAUNCHERS[mpi]]
     with tempfile.TemporaryDirectory() as scratch:
@@ -174,7 +174,7 @@ def run(mpi, programs, job):
 
 
 def end(*_):
-    """What ends us may say so twice: the second time must not end what takes the hosts down."""
+    """Handles a signal. Ignores further signals, so that they do not interrupt the removal of the hosts."""
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, signal.SIG_IGN)
     sys.exit(1)

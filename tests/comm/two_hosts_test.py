@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Where `ip` cannot make the two hosts, as in a container without /sys, two_hosts.py skips with the command and its error.
+"""If `ip` cannot create the two hosts, as in a container without /sys, two_hosts.py skips with the command and its error.
 
-Usage: two_hosts_test.py    Exit 77 without root, which two_hosts.py needs.
+Usage: two_hosts_test.py    Exit status 77 without root, which two_hosts.py requires.
 """
 import os
 import pathlib

@@ -1,4 +1,4 @@
-// Ranks that do not agree on how numbers are sent.
+// Ranks with different options for the wire format.
 #include "tests/comm/codecs.hpp"
 #include "tests/comm/local.hpp"
 
@@ -58,7 +58,7 @@ TEST(WireFaults, AnotherTensorScaleIsFound) {
   });
 }
 
-// ---- codecs
+// Codecs.
 
 class CodecFaults : public testing::TestWithParam<uint64_t> {
  protected:
@@ -100,7 +100,7 @@ TEST_P(CodecFaults, AnotherSizeIsFound) {
   });
 }
 
-// The call of rank 1 that fails: one of the first, the sum's, one of the last.
+// The encode call of rank 1 that fails: the first one, or that of its reduced shard.
 TEST_P(CodecFaults, WhatOneRankCannotEncodeEndsIt) {
   for (const int32_t failing : {1, 4}) {
     run_ranks(3, way(), [&](const Rank &self, Comm &) {
@@ -122,7 +122,7 @@ TEST_P(CodecFaults, WhatOneRankCannotDecodeEndsItAndStaysUnwritten) {
       if (self.rank == 1) calls.failing_decode = failing;
       std::vector<float> numbers(5000, 1.0f);
       const lpt_status status = sum_by(self, cut_codec(calls), numbers);
-      // Messages: a rank that has all it needs does not wait for what others make of it.
+      // Messages: a rank that has received all of its data does not wait for the other ranks.
       const bool is_found_by_all = failing == 1 || GetParam() == 0;
       EXPECT_TRUE(status == LPT_ABORTED || (status == LPT_OK && self.rank != 1 && !is_found_by_all)) << failing;
       if (status == LPT_OK) return;
@@ -132,7 +132,7 @@ TEST_P(CodecFaults, WhatOneRankCannotDecodeEndsItAndStaysUnwritten) {
   }
 }
 
-// A rank that reads the others' memory for longer than their time limit: they wait, since it would read what they free.
+// A rank reads the memory of the others for longer than their timeout. They wait, because it would read freed memory.
 TEST(SlowRanks, NoRankLeavesMemoryThatASlowRankReads) {
   lpt_comm_options options = patient();
   options.timeout_seconds = 0.2;
@@ -158,7 +158,7 @@ TEST(SlowRanks, NoRankLeavesMemoryThatASlowRankReads) {
   });
 }
 
-// Who draws otherwise errs otherwise, but all ranks decode the same bytes.
+// Different random bits change the errors, but all ranks decode the same bytes.
 TEST(WireFaults, OtherRandomBitsLeaveRanksTheSame) {
   for (const lpt_reduce_algorithm algorithm : {LPT_REDUCE_ALGORITHM_ONE_SHOT, LPT_REDUCE_ALGORITHM_TWO_SHOT}) {
     std::vector<std::vector<float>> found(3);
@@ -179,7 +179,7 @@ TEST(WireFaults, OtherRandomBitsLeaveRanksTheSame) {
   }
 }
 
-// More threads than one, and many pieces for each: the same bits. One rank, so that its threads have the cores.
+// Several threads with many chunks each give the same bits. One rank, so that its threads have the cores.
 TEST(WireThreads, ChangeNoBit) {
   run_ranks(1, patient(), [](const Rank &self, Comm &) {
     constexpr int64_t kCount = 3000001;

@@ -1,5 +1,5 @@
-// What a reduction by a wire is, written from its definition: casts of single shares by lpt_quantize() and back, sums in the
-// order of ranks. Random bits are reckoned here.
+// A reduction with a wire format, from its definition: lpt_quantize() casts single shards, and sums are in rank order. Random
+// bits are computed in this file.
 #pragma once
 
 #include <algorithm>
@@ -31,24 +31,24 @@ inline lpt_reduce_options options_of(const Plan &plan) {
 
 using Numbers = std::vector<float>;
 
-// Philox4x32 of seven rounds: 16 bits of element `index`, domain of collectives, caller's stream, role.
+// Philox4x32 of seven rounds: 16 bits of element `index`, domain of collectives, stream of the caller, role.
 uint32_t drawn_bits(const lpt_random &random, uint64_t seed, uint32_t role, uint64_t index);
 
-// Numbers cast to the plan's wire and back; `first` is the index of the first one.
+// Casts values to the wire format and back. `first` is the index of the first value.
 Numbers there_and_back(lpt_context *context, const Plan &plan, const Numbers &numbers, uint64_t seed, uint32_t role,
                        int64_t first);
 
-// Where shares begin, and the end: multiples of 512 but for the last.
+// Returns where shards begin, and the end: multiples of 512 except for the last.
 std::vector<int64_t> share_edges(int64_t elements, int32_t ranks);
 
-// What comes of one share before it is cast again.
+// Returns the reduction of one shard before its second cast.
 Numbers reduced_share(lpt_context *context, const Plan &plan, const std::vector<Numbers> &all, int64_t begin,
                       int64_t end);
 
-// What every rank gets.
+// Returns the result of every rank.
 Numbers reduced(lpt_context *context, const Plan &plan, const std::vector<Numbers> &all);
 
-// Bytes of `count` numbers on a wire, in shares that begin and end at the edges.
+// Returns the bytes of `count` elements in a wire format, in shards that begin and end at share_edges().
 int64_t bytes_on_wire(lpt_format wire, int64_t count);
 
 }  // namespace lpt::test

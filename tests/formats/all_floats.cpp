@@ -1,4 +1,4 @@
-// The slow command: all 2^32 floats to e4m3fn and e5m2 with the reference encode(), against what ml_dtypes makes of them.
+// Slow test: encodes all 2^32 floats to e4m3fn and e5m2 with the reference encode(), and compares with ml_dtypes.
 #include <algorithm>
 #include <cstdint>
 #include <cstdio>
@@ -13,7 +13,7 @@ namespace {
 
 using namespace lpt;
 
-// Lane i takes the floats whose low half is i, in the order of their high halves; threads share out the lanes.
+// Lane i has the floats whose low half is i, in the order of their high halves. The threads divide the lanes.
 std::string digest_of_all(const Element &element) {
   std::vector<uint64_t> lanes(golden::kLanes, golden::kFnvOffset);
   const uint64_t thread_count = std::max(1u, std::thread::hardware_concurrency());

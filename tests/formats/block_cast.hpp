@@ -1,4 +1,4 @@
-// Blocks cast by the library and by each row of its table, and the numbers that codes stand for by the golden files.
+// Blocks cast by the library and by each kernel of its table, and the values of codes from the golden files.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -18,7 +18,7 @@ namespace lpt::test {
 
 constexpr int64_t kCastColumns = 1024;
 
-// Scales and codes of blocks that follow each other, one byte each.
+// Scales and codes of consecutive blocks, one byte each.
 struct CastBlocks {
   std::vector<uint8_t> scales, codes;
   float tensor_scale = 1.0f;
@@ -35,7 +35,7 @@ inline std::vector<uint8_t> unpacked(const uint8_t *packed, int bits, size_t cou
   return codes;
 }
 
-// `values` as a matrix of kCastColumns columns.
+// Casts `values` as a matrix of kCastColumns columns.
 inline CastBlocks cast_blocks(lpt_context *context, const float *values, size_t count, lpt_format format,
                               lpt_scale_rule rule) {
   const auto rows = static_cast<int64_t>(count) / kCastColumns;
@@ -54,7 +54,7 @@ inline CastBlocks cast_blocks(lpt_context *context, const float *values, size_t 
   return blocks;
 }
 
-// A request of every row: rows by columns as they lie, or columns adjacent to themselves for the transposing row.
+// A request for every kernel: a row-major source, or a source with adjacent columns for the transposing kernel.
 class RowCast {
  public:
   RowCast(const std::vector<float> &source, bool is_transposed, lpt_format format, lpt_scale_rule rule,
@@ -108,7 +108,7 @@ class RowCast {
   std::vector<uint8_t> payload_, scales_;
 };
 
-// Columns after columns of a matrix of kCastColumns columns.
+// Returns a matrix of kCastColumns columns column by column.
 inline std::vector<float> columns_of(const std::vector<float> &values) {
   const size_t columns = kCastColumns, rows = values.size() / columns;
   std::vector<float> result(values.size());
@@ -116,7 +116,7 @@ inline std::vector<float> columns_of(const std::vector<float> &values) {
   return result;
 }
 
-// Every kernel of this machine that supports the cast gives the codes of `oracle`; counts the kernels.
+// Checks that every kernel of this machine that supports the cast gives the codes of `oracle`. Returns the number of kernels.
 inline int expect_rows_give(const CastBlocks &oracle, const std::vector<float> &values, lpt_format format,
                             lpt_scale_rule rule) {
   int count = 0;
@@ -134,7 +134,7 @@ inline int expect_rows_give(const CastBlocks &oracle, const std::vector<float> &
   return count;
 }
 
-// The nearest finite number of an element whose numbers are those of its golden file, ties to the even code.
+// Rounds to the nearest finite value of an element, ties to the even code. Its golden file has the values.
 class NearestCode {
  public:
   NearestCode(const char *element, int bits) : sign_(1u << (bits - 1)) {
@@ -165,7 +165,7 @@ class NearestCode {
   std::vector<double> magnitudes_;
 };
 
-// What decides which difference a block belongs to.
+// The properties that determine the difference of a block.
 struct Contents {
   float amax = 0.0f;  // finite
   bool has_nan = false, has_infinity = false;

@@ -1,5 +1,5 @@
-// Scale rules that follow from amax, against exact arithmetic: powers of two by comparing products in double, which hold
-// 24 by 24 bits, codes of e4m3fn by search.
+// Scale rules based on amax, against exact arithmetic. Powers of two are found by comparing products in double, which
+// represents products of 24 by 24 bits exactly. Codes of e4m3fn are found by search.
 #include "src/formats/block_scale.hpp"
 
 #include <gtest/gtest.h>
@@ -34,7 +34,7 @@ ScaleSpec spec_of(lpt_format element, lpt_format kind, lpt_scale_rule rule, floa
 float product(float a, float b) { return static_cast<float>(static_cast<double>(a) * static_cast<double>(b)); }
 float quotient(float a, float b) { return static_cast<float>(static_cast<double>(a) / static_cast<double>(b)); }
 
-// Amax at both ends of f32, around multiples of M by powers of two, of their square roots, and anywhere.
+// Amax values at both ends of f32, around multiples of M by powers of two, around their square roots, and random ones.
 std::vector<float> telling_amaxes(float largest, Random &random) {
   std::vector<float> amaxes = {
       0.0f,  0x1p-149f, 0x1.8p-148f, 0x1p-127f, 0x1.fffffcp-127f, 0x1p-126f, std::numeric_limits<float>::max(),
@@ -57,7 +57,7 @@ std::vector<float> telling_amaxes(float largest, Random &random) {
 
 constexpr float kInverses[] = {1.0f, 0x1p-30f, 3.0f, 0x1.555556p-2f, 1e30f, 1e-37f, 0x1p126f};
 
-// The exact k of the power of two beside units / largest.
+// Returns the exact exponent of the power of two next to units / largest.
 int power_below(double units, double largest) {
   int power = std::ilogb(units) - std::ilogb(largest) + 2;
   while (std::ldexp(largest, power) > units) --power;
@@ -137,18 +137,18 @@ TEST(BlockScale, OfE8m0fnuFollowsEveryRule) {
     const auto kept = [](int power) { return clamped(power, -127) + 127; };
     EXPECT_EQ(kept(power_above(units, m)), code(LPT_SCALE_RULE_ROUND_UP));
     EXPECT_EQ(kept(floor - most), code(LPT_SCALE_RULE_FLOOR));
-    // Of amax itself where the tensor scale is 4/3.
+    // The rule uses amax itself if the tensor scale is 4/3.
     const double with_space = std::min(static_cast<double>(product(amax, product(inverse, 4.0f / 3))), kLargest);
     EXPECT_EQ(kept(with_space == 0 ? -127 : std::ilogb(with_space) - most), code(LPT_SCALE_RULE_THREE_QUARTERS));
     EXPECT_EQ(kept((std::ldexp(1.0, floor) == units ? floor : floor + 1) - most), code(LPT_SCALE_RULE_CEIL));
-    // Rounded to the element's mantissa, ties away from zero.
+    // Rounds to the mantissa of the element, ties away from zero.
     const int mantissa_bits = element_of(element).mantissa_bits;
     const double rounded = std::floor(std::ldexp(units, mantissa_bits - floor) + 0.5);
     EXPECT_EQ(kept(std::ilogb(rounded) - mantissa_bits + floor - most), code(LPT_SCALE_RULE_EVEN));
   });
 }
 
-// Values of e4m3fn, 1 to 126, by the definition.
+// Values of e4m3fn codes by the definition.
 const std::vector<double> &scale_values() {
   static const std::vector<double> values = [] {
     std::vector<double> result;
@@ -160,7 +160,7 @@ const std::vector<double> &scale_values() {
   return values;
 }
 
-// The first code that is not below, and the nearest with ties to the even code; neither is 0.
+// Returns the first code that is not below, or the nearest code with ties to even. Neither is 0.
 uint32_t scale_above(double units) {
   const auto first = std::lower_bound(scale_values().begin() + 1, scale_values().end() - 1, units);
   return static_cast<uint32_t>(first - scale_values().begin());

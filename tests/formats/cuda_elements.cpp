@@ -1,7 +1,7 @@
-// Our elements against NVIDIA's own: the host code of the CUDA toolkit's headers, which its devices round alike.
+// Compares elements with the host code of the CUDA toolkit headers, which rounds like CUDA devices.
 //
-// Usage: cuda_elements STEP: every STEP-th float, and both neighbours of every number halfway between two codes. Exit
-// status 77 where the headers are not.
+// Usage: cuda_elements STEP: tests every STEP-th float, and both neighbors of every value halfway between two codes. Exit
+// status 77 without the headers.
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
@@ -28,8 +28,8 @@ using namespace lpt;
 struct Named {
   const char *name;
   Element element;
-  uint32_t (*theirs)(float);  // saturating; of f16 and bf16: to infinity
-  uint32_t (*fast)(float);    // what the CUDA kernels do, nullptr: they use the device's own
+  uint32_t (*theirs)(float);  // saturating; f16 and bf16: to infinity
+  uint32_t (*fast)(float);    // conversion of the CUDA kernels; nullptr: they use the device instruction
   float (*their_number)(uint32_t);
 };
 
@@ -83,7 +83,7 @@ void tell(const char *name, uint32_t given, uint32_t ours, uint32_t theirs) {
   if (differences++ < 20) std::printf("%s of %08x: ours %x, theirs %x\n", name, given, ours, theirs);
 }
 
-// A NaN: theirs has no sign, and is the largest number where the element has none. Ours is a NaN, or zero, with the sign.
+// NVIDIA encodes a NaN without a sign, and as the largest value if the element has no NaN. LPT: NaN, or zero, with the sign.
 void check_nan(const Named &named, float value) {
   const uint32_t sign = 1u << (named.element.bits - 1);
   const uint32_t oracle = named.element.nan_code | (float_bits(value) >> 31 != 0 ? sign : 0);
@@ -100,7 +100,7 @@ void check_float(const Named &named, float value) {
     tell(named.name, float_bits(value), named.fast(value), theirs);
 }
 
-// Scales, which round up or down to a power of two.
+// Compares scales, which round up or down to a power of two.
 void check_scale(float value) {
   if (!(value > 0.0f) || value > kLargestFloat) return;
   const ScaleSpec up = {LPT_FORMAT_E8M0FNU, LPT_SCALE_RULE_ROUND_UP, 1.0f, 0, 1.0f, nullptr, 0};
@@ -147,7 +147,7 @@ void check_codes(const Named &named) {
   }
 }
 
-// Halfway between two codes of 8 bits or fewer, and the floats beside it; of both signs.
+// Tests values halfway between two codes of at most 8 bits, and the adjacent floats, with both signs.
 void check_halfway(const Named &named) {
   for (uint32_t code = 0; code < named.element.max_code && named.element.bits <= 8; ++code) {
     const float halfway = 0.5f * (decode(named.element, code) + decode(named.element, code + 1));

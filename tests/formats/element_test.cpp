@@ -1,4 +1,4 @@
-// Elements against ml_dtypes (golden files) and against their definition in double, written again here.
+// Elements against ml_dtypes (golden files) and against an independent definition in double.
 #include "src/formats/element.hpp"
 
 #include <gtest/gtest.h>
@@ -22,7 +22,7 @@ constexpr lpt_rounding kRoundings[] = {LPT_ROUNDING_NEAREST_EVEN, LPT_ROUNDING_S
 constexpr float kInfinity = std::numeric_limits<float>::infinity();
 constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
 
-// The definition: the finite magnitudes in the order of their codes, and where the next one would be.
+// The definition: the finite magnitudes in code order, and the next one after the largest.
 struct Definition {
   const char *name;
   Element element;
@@ -31,8 +31,8 @@ struct Definition {
   int finite_codes;
 };
 
-// e8m0fnu counts its mantissa as 0 bits and has no subnormals. Integers have one exponent, so that codes count ones, or
-// as many parts as the bias says.
+// e8m0fnu has 0 mantissa bits and no subnormals. Integers have one exponent: a code is the value in units, or in
+// fractions given by the bias.
 constexpr Definition kDefinitions[] = {
     {"f16", kElementF16, 10, 15, 0x7C00},
     {"bf16", kElementBf16, 7, 127, 0x7F80},
@@ -67,20 +67,20 @@ double magnitude_of(const Definition &definition, int code) {
   return std::ldexp(hidden + fraction, std::max(exponent, 1) - definition.exponent_bias - definition.mantissa_bits);
 }
 
-// One more than the finite codes.
+// Returns the finite magnitudes and the next one.
 std::vector<double> magnitudes_of(const Definition &definition) {
   std::vector<double> magnitudes;
   for (int code = 0; code <= definition.finite_codes; ++code) magnitudes.push_back(magnitude_of(definition, code));
   return magnitudes;
 }
 
-// The last code at or below a finite magnitude; finite_codes when it is one whole step too large.
+// Returns the last code at or below a finite magnitude; finite_codes if it is a full step too large.
 uint32_t code_below(const std::vector<double> &magnitudes, double magnitude) {
   const auto above = std::upper_bound(magnitudes.begin(), magnitudes.end(), magnitude);
   return above == magnitudes.begin() ? 0 : static_cast<uint32_t>(above - magnitudes.begin() - 1);
 }
 
-// Nearest of the two neighbours; of a tie the even code, or the larger one.
+// Returns the nearest of two adjacent codes. A tie rounds to the even code, or away from zero.
 uint32_t code_nearest(const std::vector<double> &magnitudes, double magnitude, bool is_away) {
   const uint32_t below = code_below(magnitudes, magnitude);
   if (below + 1 == magnitudes.size()) return below;
@@ -129,7 +129,7 @@ std::vector<float> midpoints(const Definition &definition) {
   return values;
 }
 
-// What is fair to all elements and touches every boundary of this one.
+// Returns values for all elements, and every boundary of this element.
 std::vector<float> telling_values(const Definition &definition) {
   std::vector<float> values = bf16_values();
   for (float value : midpoints(definition)) values.push_back(value);
@@ -147,7 +147,7 @@ class EveryElement : public testing::TestWithParam<Definition> {
  protected:
   const Definition &definition() const { return GetParam(); }
   const Element &element() const { return GetParam().element; }
-  // ml_dtypes has no e3m0: gfloat stands in for it.
+  // ml_dtypes has no e3m0: the digests of gfloat are used.
   std::string golden_digest(const char *set) const {
     const std::string digest = golden::digest("digests", set, definition().name);
     return !digest.empty() ? digest : golden::digest("roundings", set, definition().name);
@@ -210,7 +210,7 @@ TEST_P(EveryElement, RoundsToTheCodeOfTheDefinition) {
     for (lpt_rounding rounding : {LPT_ROUNDING_NEAREST_EVEN, LPT_ROUNDING_NEAREST_AWAY, LPT_ROUNDING_TOWARD_ZERO,
                                   LPT_ROUNDING_STOCHASTIC_UNDERFLOW}) {
       const bool is_nearest = rounding != LPT_ROUNDING_TOWARD_ZERO;
-      // A tie of e8m0fnu goes up, and so does all between its two smallest values, as in ml_dtypes.
+      // As in ml_dtypes, ties of e8m0fnu round up, and so do all values between its two smallest ones.
       if (is_nearest && element().has_no_zero) continue;
       if (rounding == LPT_ROUNDING_STOCHASTIC_UNDERFLOW && magnitude < magnitudes[1]) continue;
       const bool is_away = rounding == LPT_ROUNDING_NEAREST_AWAY;
@@ -259,7 +259,7 @@ TEST_P(EveryElement, KeepsNanWhereItHasOneAndElseGivesZero) {
   }
 }
 
-// How many of all random words round `value` up from `below`; every other word must give `below`.
+// Returns the number of random words that round `value` up from `below`. All others must give `below`.
 int count_ups(const Element &element, float value, uint32_t below, uint32_t above, int random_bits,
               lpt_rounding rounding = LPT_ROUNDING_STOCHASTIC) {
   int ups = 0;
@@ -273,7 +273,7 @@ int count_ups(const Element &element, float value, uint32_t below, uint32_t abov
   return ups;
 }
 
-// The elements that are rounded stochastically: e8m0fnu is a scale.
+// The elements with stochastic rounding. e8m0fnu is a scale.
 class StochasticElement : public EveryElement {};
 
 INSTANTIATE_TEST_SUITE_P(Elements, StochasticElement, testing::ValuesIn([] {
@@ -288,13 +288,13 @@ INSTANTIATE_TEST_SUITE_P(Elements, StochasticElement, testing::ValuesIn([] {
 TEST_P(StochasticElement, RoundsUpWithExactlyTheFractionOfUpToAsManyBitsAsAreDrawn) {
   const std::vector<double> magnitudes = magnitudes_of(definition());
   golden::SplitMix64 random(2);
-  // Subnormals, the first normals, a carry into the next exponent, the last step, and some between.
+  // Subnormals, the first normals, a carry into the next exponent, the last step, and random codes.
   const uint32_t normal = 1u << definition().mantissa_bits;
   const uint32_t last = static_cast<uint32_t>(definition().finite_codes) - 2;
   std::vector<uint32_t> codes = {0, normal - 1, std::min(normal, last), std::min(2 * normal - 1, last), last};
   for (int i = 0; i < 5; ++i) codes.push_back(random.below(last));
   for (int random_bits : {16, 8}) {
-    // What f32 has below the last place of the element.
+    // The bits of f32 below the last place of the element.
     const int used_bits = element().is_integer ? std::bit_width(element().max_code) - 1 : definition().mantissa_bits;
     const int fraction_bits = std::min(random_bits, 23 - used_bits);
     for (uint32_t code : codes) {
@@ -368,7 +368,7 @@ TEST_P(StochasticElement, HasTheMeanOfTheValue) {
 TEST_P(StochasticElement, LosesWhatLiesBelowTheBitsThatAreDrawn) {
   const double smallest = magnitudes_of(definition())[1];
   for (int random_bits : {16, 8}) {
-    // One bit more is looked at than is drawn, so that half of the last one is still seen once.
+    // Rounding examines one more bit than it draws, so that half of the last bit is counted once.
     const float seen = static_cast<float>(std::ldexp(smallest, -random_bits - 1));
     if (seen == 0) continue;  // below all f32
     const float lost = bits_float(float_bits(seen) - 1);
@@ -377,7 +377,7 @@ TEST_P(StochasticElement, LosesWhatLiesBelowTheBitsThatAreDrawn) {
   }
 }
 
-// Below the smallest code as stochastic rounding: 0 or that code, with the sign.
+// Below the smallest code: stochastic rounding to 0 or to that code, with the sign.
 TEST_P(StochasticElement, UnderflowsToZeroOrTheSmallestWithTheMeanOfTheValue) {
   const double smallest = magnitudes_of(definition())[1];
   for (int random_bits : {16, 8}) {
@@ -426,7 +426,7 @@ TEST(Element, RoundsSubnormalsOnTheirOwnGrid) {
 }
 
 TEST(Element, ClampsTheScaleOfZero) {
-  // ml_dtypes makes NaN of zero; here the scale of a block of zeros is the smallest scale.
+  // ml_dtypes encodes zero as NaN. In LPT a block of zeros has the smallest scale.
   for (lpt_rounding rounding : {LPT_ROUNDING_NEAREST_EVEN, LPT_ROUNDING_STOCHASTIC, LPT_ROUNDING_TOWARD_ZERO}) {
     for (float value : {0.0f, -0.0f, 0x1p-149f, 0x1p-128f}) {
       EXPECT_EQ(0u, encode(kElementE8m0fnu, value, rounding, LPT_OVERFLOW_SATURATE, 0, 16));
@@ -480,7 +480,7 @@ TEST(Element, RoundsIntegersToEvenAndKeepsThemSymmetric) {
 }
 
 TEST(Element, SaturatesIntegersOfAnySize) {
-  // From 2^23 on nothing is dropped any more, from 2^24 on bits would have to be added.
+  // From 2^23 no bit is dropped. From 2^24 bits would have to be added.
   for (int exponent = 7; exponent < 128; ++exponent) {
     const float value = std::ldexp(1.0f, exponent);
     for (lpt_rounding rounding : {LPT_ROUNDING_NEAREST_EVEN, LPT_ROUNDING_STOCHASTIC, LPT_ROUNDING_TOWARD_ZERO}) {

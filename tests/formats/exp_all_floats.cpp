@@ -1,5 +1,5 @@
-// The slow command: exp, sigmoid and silu of all 2^32 floats against double, and every SwiGLU row against the scalar
-// functions bit for bit. Prints the largest errors, which src/formats/functions.hpp states.
+// Slow test: exp, sigmoid and silu of all 2^32 floats against double, and every SwiGLU kernel against the scalar functions
+// bit for bit. Prints the largest errors, which src/formats/functions.hpp states.
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
@@ -14,7 +14,7 @@ using namespace lpt;
 
 constexpr int64_t kChunk = int64_t{1} << 20;
 
-// Units in the last place of f32 between a result and the exact value; subnormals have one size of unit.
+// Returns the error in units in the last place of f32. Subnormals have a constant unit.
 double units(float found, double exact) {
   int exponent;
   std::frexp(exact, &exponent);

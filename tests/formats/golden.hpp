@@ -1,4 +1,4 @@
-// Golden files and their digests; tools/make_golden.py says what they hold and how a digest is made.
+// Golden files and their digests. tools/make_golden.py documents their contents and the digest.
 #pragma once
 
 #include <cstdint>
@@ -19,7 +19,7 @@ struct NamedElement {
 
 using Row = std::vector<std::string>;
 
-// The rows of a file below its comment and its header; none when it cannot be read.
+// Returns the rows of a file after its comment and header; no rows if it cannot be read.
 inline std::vector<Row> read(const std::string &name) {
   std::ifstream file(std::string(LPT_GOLDEN_DIR) + "/formats/" + name + ".csv");
   std::vector<Row> rows;
@@ -38,7 +38,7 @@ inline std::vector<Row> read(const std::string &name) {
   return rows;
 }
 
-// The digest of `set` in `element`; "" when the file has none.
+// Returns the digest of `set` in `element`; "" if the file has none.
 inline std::string digest(const std::string &file, const std::string &set, const std::string &element) {
   for (const Row &row : read(file)) {
     if (row.size() == 3 && row[0] == set && row[1] == element) return row[2];
@@ -75,7 +75,7 @@ class Digest {
 
 inline bool is_nan(float value) { return (float_bits(value) & 0x7FFFFFFFu) > 0x7F800000u; }
 
-// Any NaN code counts as the positive one. Without NaN a NaN is zero, of either sign.
+// Maps any NaN code to the positive one. A NaN of an element without NaN is zero, of either sign.
 inline uint32_t canonical_code(const Element &element, uint32_t code, float value) {
   const uint32_t magnitude = element.is_signed ? code & ((1u << (element.bits - 1)) - 1) : code;
   if (element.nan_code == 0) return is_nan(value) ? magnitude : code;

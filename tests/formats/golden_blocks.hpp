@@ -1,4 +1,4 @@
-// The blocks of tools/block_inputs.py, made again bit for bit; that script says what each class is.
+// The blocks of tools/block_inputs.py, generated with the same bits. The script describes each class.
 #pragma once
 
 #include <algorithm>
@@ -11,7 +11,7 @@
 
 namespace lpt::golden {
 
-// ---- what is made of the words of the generator
+// Values from the words of the generator.
 
 inline uint32_t part(uint64_t word, int shift, uint32_t mask) { return static_cast<uint32_t>(word >> shift) & mask; }
 inline int small_part(uint64_t word, int shift, uint32_t mask) { return static_cast<int>(part(word, shift, mask)); }
@@ -35,7 +35,7 @@ inline float infinity_of(uint64_t draw) { return bits_float(sign_bit(draw) | 0x7
 inline float nan_of(uint64_t draw) { return bits_float(sign_bit(draw) | 0x7FC00000u | mantissa(draw)); }
 inline bool is_kept(uint64_t head, uint64_t draw) { return (draw & 7) == 0 && part(head, 32, 3) != 0; }
 
-// ---- classes of MX blocks
+// Classes of MX blocks.
 
 constexpr int kMxBlock = 32;
 
@@ -98,13 +98,13 @@ inline std::vector<float> mx_blocks(const MxClass &blocks) {
   return values;
 }
 
-// ---- classes of NVFP4 tensors
+// Classes of NVFP4 tensors.
 
 constexpr int kNvfp4Block = 16;
 constexpr int kBlocksOfTensor = 1024;
 constexpr int kTensorValues = kNvfp4Block * kBlocksOfTensor;
 
-// The words behind one value, and where it stands.
+// The random words of one value, and its index.
 struct Nvfp4Place {
   uint64_t tensor_head, head, draw;
   uint32_t block, index;
@@ -188,15 +188,15 @@ inline std::vector<float> nvfp4_tensors(const Nvfp4Class &tensors) {
   return values;
 }
 
-// ---- golden rows and digests
+// Golden rows and digests.
 
-// The class of this name, which is there.
+// Returns the class of this name, which must exist.
 template <typename Class, size_t count>
 const Class &class_named(const Class (&classes)[count], const std::string &name) {
   return *std::find_if(classes, classes + count - 1, [&](const Class &one) { return name == one.name; });
 }
 
-// The row that begins with these words; an empty one when there is none.
+// Returns the row that begins with these words, or an empty row.
 inline Row find_row(const std::string &file, const Row &begin) {
   for (const Row &row : read(file)) {
     if (row.size() >= begin.size() && std::equal(begin.begin(), begin.end(), row.begin())) return row;

@@ -1,5 +1,5 @@
-// MX blocks that the library makes, against torchao's to_mx: digests outside the named differences, which have tests of
-// their own. tools/make_block_golden.py says what is where; docs/reference/compatibility.md, who does what.
+// MX blocks of the library against to_mx of torchao: digests without the documented differences, which have separate tests.
+// tools/make_block_golden.py documents the files; docs/reference/compatibility.md documents the differences.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -36,7 +36,7 @@ constexpr MxRule kRoundUp = {"round_up", LPT_SCALE_RULE_ROUND_UP};
 constexpr MxRule kRules[] = {
     {"floor", LPT_SCALE_RULE_FLOOR}, {"ceil", LPT_SCALE_RULE_CEIL}, kRoundUp, {"even", LPT_SCALE_RULE_EVEN}};
 
-// ---- the rules, from their text, in double
+// The rules from their text, in double.
 
 int power_of_rule(const MxRule &rule, double amax, const MxElement &element) {
   const double whole = std::ldexp(1.0, std::ilogb(amax));
@@ -60,7 +60,7 @@ uint32_t scale_of_rule(const MxRule &rule, const Contents &block, const MxElemen
   return static_cast<uint32_t>(std::min(std::max(power, -127), 127) + 127);
 }
 
-// ---- where torchao differs
+// Differences of torchao.
 
 enum class Difference { kNone, kNan, kInfinity, kTiny, kAbovePower };
 
@@ -79,7 +79,7 @@ Difference difference_of(const MxRule &rule, const Contents &block, const MxElem
   return is_above ? Difference::kAbovePower : Difference::kNone;
 }
 
-// ---- a class of blocks and what the library makes of it
+// A class of blocks, and its cast by the library.
 
 struct Blocks {
   explicit Blocks(const golden::MxClass &blocks) : name(blocks.name), values(golden::mx_blocks(blocks)) {
@@ -112,7 +112,7 @@ void erase(std::vector<uint8_t> &codes, size_t block) {
   std::fill_n(codes.begin() + static_cast<ptrdiff_t>(block * golden::kMxBlock), golden::kMxBlock, uint8_t{0});
 }
 
-// The library's bytes without the blocks of a difference are torchao's.
+// Checks that the bytes of the library, without the blocks of a difference, equal those of torchao.
 void expect_golden(const Blocks &blocks, const MxRule &rule, const MxElement &element, CastBlocks got) {
   size_t without_scale = 0, without_codes = 0;
   for (size_t block = 0; block < blocks.contents.size(); ++block) {
@@ -156,7 +156,7 @@ TEST_P(MxBlocks, EqualTorchaoOutsideTheNamedDifferences) {
 }
 
 TEST_P(MxBlocks, HaveTheScaleOfTheRuleInDouble) {
-  // An eighth of the blocks or more, as the digests have seen all of them.
+  // At least an eighth of the blocks; the digests cover all of them.
   blocks_.values.resize(8192 * golden::kMxBlock);
   for_rules_and_elements([&](const MxRule &rule, const MxElement &element) {
     const CastBlocks got = cast(blocks_, rule, element);
@@ -172,12 +172,12 @@ TEST_P(MxBlocks, AreTheSameByEveryRow) {
   blocks_.values.resize(2048 * golden::kMxBlock);
   for_rules_and_elements([&](const MxRule &rule, const MxElement &element) {
     const CastBlocks oracle = cast(blocks_, rule, element);
-    // The reference takes both layouts of the source.
+    // The reference kernel supports both layouts of the source.
     EXPECT_LE(2, expect_rows_give(oracle, blocks_.values, element.format, rule.rule));
   });
 }
 
-// ---- the named differences: what LPT does, judged in double, and that torchao's bytes are what the page says
+// The documented differences: the result of LPT against double, and the bytes of torchao against the documentation.
 
 // Runs body(block) for the blocks of a difference and counts them.
 template <typename Body>
@@ -196,7 +196,7 @@ golden::Row difference_row(const char *difference, const MxRule &rule, const MxE
   return golden::find_row("block_differences", {difference, rule.name, element.name, blocks.name});
 }
 
-// How many codes of a block are not the nearest to value · 2^-power.
+// Returns the number of codes of a block that are not the nearest to value · 2^-power.
 size_t wrong_codes(const Blocks &blocks, size_t block, const std::vector<uint8_t> &codes, const NearestCode &nearest,
                    int power) {
   size_t wrong = 0;
@@ -206,7 +206,7 @@ size_t wrong_codes(const Blocks &blocks, size_t block, const std::vector<uint8_t
   return wrong;
 }
 
-// What torchao writes in the blocks of a difference, by a scale and a divisor of its own, and zeros elsewhere.
+// The bytes of torchao in the blocks of a difference, with its scale and divisor; zeros elsewhere.
 class Theirs {
  public:
   explicit Theirs(const Blocks &blocks)
@@ -262,7 +262,7 @@ TEST(MxDifferences, AnInfinityTakesTheLargestCodeAndLeavesTheScaleToTheFiniteRes
     for_rules_and_elements([&](const MxRule &rule, const MxElement &element) {
       const NearestCode nearest(element.name, element.bits);
       const CastBlocks got = cast(blocks, rule, element);
-      // torchao: amax is infinite, 2^128 to its rules; RCEIL stops at the largest scale.
+      // torchao uses an infinite amax as 2^128 in its rules; RCEIL is limited to the largest scale.
       const int their_power = rule.rule == LPT_SCALE_RULE_ROUND_UP ? 127 : 128 - element.exponent();
       Theirs theirs(blocks);
       size_t wrong_scales = 0, wrong = 0;

@@ -1,4 +1,4 @@
-// Elements that ml_dtypes does not have, described by their names, against gfloat: tools/make_gfloat_golden.py.
+// Elements that ml_dtypes does not have, described by name, against gfloat: tools/make_gfloat_golden.py.
 #include <gtest/gtest.h>
 
 #include <map>
@@ -24,7 +24,7 @@ TEST(CustomElements, DecodeEveryCodeAsGfloat) {
   for (const auto &[name, count] : codes) EXPECT_EQ(size_t{1} << element_named(name).bits, count) << name;
 }
 
-// The sets of digests.csv stand in roundings.csv for the elements above, and for e3m0, which element_test.cpp takes up.
+// roundings.csv has the sets of digests.csv for the elements above and for e3m0, which element_test.cpp tests.
 template <typename Values>
 void expect_golden(const std::string &set, const Values &values_of) {
   size_t count = 0;

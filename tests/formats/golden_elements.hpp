@@ -1,4 +1,4 @@
-// The sets of values that golden digests of elements are made of; tools/make_golden.py and its relatives say the same.
+// The sets of values of the golden digests of elements. tools/make_golden.py and similar scripts define the same sets.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -11,7 +11,7 @@
 
 namespace lpt::golden {
 
-// A plain format by its name, spelled elements too.
+// Returns an element format by name, described elements included.
 inline Element element_named(const std::string &name) {
   lpt_format format = LPT_FORMAT_NONE;
   const Status status = format_from_name(name.c_str(), format);
@@ -38,7 +38,7 @@ inline std::vector<float> random_set() {
   return values;
 }
 
-// For each positive number: the f32 before it, it, and the one after; then all of these with a minus.
+// Returns each positive value with the f32 values before and after it; then all of these negated.
 inline std::vector<float> around(const std::vector<float> &middles) {
   std::vector<float> values;
   for (const float middle : middles) {
@@ -51,7 +51,7 @@ inline std::vector<float> around(const std::vector<float> &middles) {
   return values;
 }
 
-// Around the middles of neighbours, and of the largest number and where the next one would be.
+// Returns the values around midpoints of adjacent values, and around the overflow threshold.
 inline std::vector<float> midpoints_set(const Element &element) {
   std::vector<double> magnitudes;
   for (uint32_t code = 0; code <= element.max_code; ++code) {

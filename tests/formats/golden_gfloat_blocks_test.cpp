@@ -1,5 +1,5 @@
-// MX blocks that the library makes by OCP's own rule, against gfloat: MXINT8 and tiny blocks among them, where torchao has
-// nothing or another rule. tools/make_gfloat_golden.py makes the digests.
+// MX blocks of the library with the rule of OCP against gfloat. MXINT8 and very small blocks are included, for which torchao
+// has nothing or another rule. tools/make_gfloat_golden.py makes the digests.
 #include <gtest/gtest.h>
 
 #include <string>
@@ -20,7 +20,7 @@ constexpr MxFormat kFormats[] = {{"e4m3fn", LPT_FORMAT_MXFP8_E4M3}, {"e5m2", LPT
 
 class GfloatBlocks : public testing::TestWithParam<golden::MxClass> {};
 
-// Without infinities and NaN, which gfloat's rule does not take.
+// Excludes infinities and NaN, which the rule of gfloat does not support.
 INSTANTIATE_TEST_SUITE_P(Classes, GfloatBlocks,
                          testing::ValuesIn(golden::kMxClasses, golden::kMxClasses + std::size(golden::kMxClasses) - 2),
                          [](const auto &info) { return std::string(info.param.name); });

@@ -61,7 +61,7 @@ TEST_P(Lists, EncodeAroundTheCudaThresholdsAsThese) {
   expect_golden("thresholds", around(magnitudes));
 }
 
-// The rows of the codebook one by one. A tie goes to the lower number, in bnb_fp4 to the smaller magnitude.
+// Tests each row of the codebook. A tie rounds to the lower value, in bnb_fp4 to the smaller magnitude.
 TEST_P(Lists, ChangeTheirCodeAtEachThresholdOfTheCudaKernel) {
   const std::vector<Row> rows = rising();
   ASSERT_EQ(16u, rows.size());

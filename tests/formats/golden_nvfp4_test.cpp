@@ -1,5 +1,5 @@
-// NVFP4 blocks that the library makes, with a tensor scale and without, against torchao's nvfp4_quantize: digests outside
-// the named differences, which have tests of their own. tools/make_block_golden.py says what is where.
+// NVFP4 blocks of the library, with and without a tensor scale, against nvfp4_quantize of torchao: digests without the
+// documented differences, which have separate tests. tools/make_block_golden.py documents the files.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -23,7 +23,7 @@ struct Levels {
 };
 constexpr Levels kLevels[] = {{"two_level", "nvfp4", true}, {"single_level", "e2m1fn/1x16/e4m3fn", false}};
 
-// ---- the rules, from docs/reference/numerics.md: every operation is one of f32, numbers are those of the golden files
+// The rules of docs/reference/numerics.md: every operation is in f32, the values are those of the golden files.
 
 struct Nvfp4Rules {
   NearestCode scale{"e4m3fn", 8};
@@ -41,7 +41,7 @@ struct Nvfp4Rules {
   uint8_t code(float value, float inverse) const { return element.of(static_cast<double>(value * inverse)); }
 };
 
-// ---- a class of tensors and what the library makes of it
+// A class of tensors, and its cast by the library.
 
 enum class Difference { kNone, kNan, kInfinity, kTinyTensor, kTiny, kRounded };
 
@@ -61,7 +61,7 @@ struct Tensors {
   std::vector<float> amax;  // of tensors
 };
 
-// All tensors of a class, and the difference that each block belongs to.
+// All tensors of a class, and the difference of each block.
 struct CastTensors {
   std::vector<uint8_t> scales, codes;
   std::vector<float> tensor_scales;
@@ -110,7 +110,7 @@ std::vector<golden::Row> rows_of(const char *file, const Levels &levels, const T
 
 uint8_t byte_of(const std::string &word) { return static_cast<uint8_t>(std::stoul(word)); }
 
-// Puts torchao's codes where a reciprocal rounds otherwise. The lists say LPT's code too.
+// Replaces codes by those of torchao where a reciprocal rounds differently. The lists also contain the code of LPT.
 void take_reciprocals(const Levels &levels, const Tensors &tensors, CastTensors &got) {
   for (const golden::Row &row : rows_of("nvfp4_scale_list", levels, tensors)) {
     const size_t block = std::stoul(row[2]);
@@ -184,9 +184,9 @@ TEST_P(Nvfp4Tensors, AreTheSameByEveryRow) {
   }
 }
 
-// ---- the named differences: what LPT does, by the rules above, and that torchao's bytes are what the page says
+// The documented differences: the result of LPT against the rules above, and the bytes of torchao against the documentation.
 
-// How many bytes of the blocks of a difference are not what the rules make of them.
+// Counts the bytes in the blocks of a difference that do not follow the rules.
 size_t wrong_bytes(Difference difference, const Tensors &tensors, const CastTensors &got, size_t &count) {
   const Nvfp4Rules rules;
   size_t wrong = 0;
@@ -204,7 +204,7 @@ size_t wrong_bytes(Difference difference, const Tensors &tensors, const CastTens
   return wrong;
 }
 
-// torchao in the blocks of a difference: one scale for all of them, and x · ((1 / t) / scale).
+// Checks torchao in the blocks of a difference: one scale for all of them, and x · ((1 / t) / scale).
 void expect_theirs(Difference difference, uint8_t scale, const Tensors &tensors, const CastTensors &got,
                    const golden::Row &row) {
   const Nvfp4Rules rules;
@@ -221,7 +221,7 @@ void expect_theirs(Difference difference, uint8_t scale, const Tensors &tensors,
   EXPECT_EQ(row[7], golden::digest_of_bytes(codes)) << "torchao's codes";
 }
 
-// For every class that has the difference.
+// Checks every class that has the difference.
 void expect_difference(Difference difference, const char *name, uint8_t their_scale) {
   for (const golden::Nvfp4Class &description : golden::kNvfp4Classes) {
     const Tensors tensors(description);
@@ -280,15 +280,14 @@ TEST(Nvfp4Differences, ABlockWithNanDecodesToNan) {
   }
 }
 
-// How far a quotient is from the middle of two neighbours, relative to the middle.
+// Returns the distance of a quotient from the midpoint of two adjacent values, relative to the midpoint.
 double distance_from_middle(const NearestCode &numbers, uint8_t code, uint8_t other, double quotient) {
   const double middle = (numbers.value(code) + numbers.value(other)) / 2;
   return middle == 0.0 ? 1.0 : std::fabs(quotient / middle - 1.0);
 }
 
-// LPT multiplies by 1 / t, and by 1 / (S · t); torchao divides by t, and multiplies by (1 / t) / S. Each is at most three
-// roundings, of 2^-24 each, away from the quotient; where they round to different codes the quotient is as close to the
-// middle of two neighbours.
+// LPT multiplies by 1 / t and by 1 / (S · t); torchao divides by t and multiplies by (1 / t) / S. Each differs from the
+// quotient by at most three roundings of 2^-24. If the codes differ, the quotient is within three roundings of a midpoint.
 TEST(Nvfp4Differences, AReciprocalDecidesOnlyWhatLiesThreeRoundingsFromATie) {
   constexpr double kThreeRoundings = 3.01 * 0x1p-24;
   const Nvfp4Rules rules;

@@ -1,4 +1,4 @@
-// Roundings beside the usual one, saturating, of every element, against gfloat: tools/make_gfloat_golden.py.
+// All roundings except the default, saturating, of every element, against gfloat: tools/make_gfloat_golden.py.
 #include <gtest/gtest.h>
 
 #include <set>
@@ -20,7 +20,7 @@ constexpr NamedRounding kRoundings[] = {{"nearest_even", LPT_ROUNDING_NEAREST_EV
 
 class Roundings : public testing::TestWithParam<NamedRounding> {
  protected:
-  // Every element that the file holds for <set>_<rounding>.
+  // Tests every element that the file has for <set>_<rounding>.
   template <typename Values>
   void expect_golden(const std::string &set, size_t elements, const Values &values_of) {
     size_t count = 0;
@@ -33,7 +33,7 @@ class Roundings : public testing::TestWithParam<NamedRounding> {
     EXPECT_EQ(elements, count);
   }
 
-  // 20 presets and 8 spelled ones; gfloat's nearest of e8m0fnu is another, and the file leaves it out.
+  // 20 presets and 8 described elements. gfloat rounds e8m0fnu to nearest differently, so the file excludes it.
   size_t element_count() const { return GetParam().rounding == LPT_ROUNDING_TOWARD_ZERO ? 28 : 27; }
 };
 

@@ -1,4 +1,4 @@
-// Elements of the caller's own: every description of at most 8 bits, its values by pow(), its name and its number.
+// Custom elements: every description of at most 8 bits, its values by pow(), its name and its id.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -27,7 +27,7 @@ std::string text_of(const Own &own) {
               own.is_signed ? "" : " unsigned");
 }
 
-// The value of a magnitude code by the definition; nothing for infinity and NaN.
+// Returns the value of a magnitude code by the definition; nothing for infinity and NaN.
 std::optional<double> value_of(const Own &own, int code) {
   const int exponent = code >> own.mantissa_bits;
   const int mantissa = code & ((1 << own.mantissa_bits) - 1);
@@ -46,7 +46,7 @@ std::vector<double> magnitudes_of(const Own &own) {
   return magnitudes;
 }
 
-// What the header allows.
+// Returns whether the header allows the description.
 bool is_legal(const Own &own) {
   if (own.exponent_bits < 1 || own.exponent_bits > 7 || own.mantissa_bits < 0 || own.bits() > 8) return false;
   if (own.special == LPT_ELEMENT_SPECIAL_INTEGER || own.special == LPT_ELEMENT_SPECIAL_LIST) return false;
@@ -151,7 +151,7 @@ TEST(OwnElement, IsThePresetWhereItEqualsOne) {
 TEST(OwnElement, DecodesEveryCodeToItsPower) {
   for_each_description([&](const Own &own) {
     lpt_format id = LPT_FORMAT_NONE;
-    if (own.bias % 7 != 0 && std::abs(own.bias) < 120) return;  // the ends, and some between
+    if (own.bias % 7 != 0 && std::abs(own.bias) < 120) return;  // the limits, and some values between them
     if (!format_from_description(description_of(own), id).is_ok()) return;
     const Element element = element_of(id);
     const int magnitudes = 1 << (own.exponent_bits + own.mantissa_bits);
@@ -171,7 +171,7 @@ TEST(OwnElement, DecodesEveryCodeToItsPower) {
   });
 }
 
-// Of two neighbours the nearest, the even code of a tie; a step beyond the largest overflows.
+// Returns the nearer of two adjacent codes, the even one for a tie. A value one step above the largest overflows.
 uint32_t nearest_code(const std::vector<double> &magnitudes, double magnitude) {
   const auto above = std::upper_bound(magnitudes.begin(), magnitudes.end(), magnitude);
   const auto below = static_cast<uint32_t>(above - magnitudes.begin() - 1);
@@ -213,7 +213,7 @@ TEST(OwnElement, EncodesToTheNearestAndAroundEveryMidpoint) {
   });
 }
 
-// One member of a good description is spoilt; the text names it.
+// Makes one member of a valid description invalid. The text names it.
 TEST(OwnElement, RejectsEachWrongMemberByName) {
   struct Wrong {
     const char *text;
@@ -252,7 +252,7 @@ TEST(OwnElement, RejectsEachWrongMemberByName) {
   }
 }
 
-// These numbers stand in saved files: they may never change.
+// Saved files contain these ids: they must never change.
 TEST(OwnElement, SpellsItselfInItsBits) {
   const auto number = [](const char *name) {
     lpt_format id = LPT_FORMAT_NONE;

@@ -1,4 +1,4 @@
-// How codes lie in memory: load_code() and store_code() against the bits and digits that the header speaks of.
+// The memory layout of codes: load_code() and store_code() against the bits and digits that the header documents.
 #include <gtest/gtest.h>
 
 #include <vector>
@@ -47,7 +47,7 @@ TEST(Packing, CountsTheBytesOfARow) {
   }
 }
 
-// Element i at bits i · width, lowest first, through the whole row; what is behind the last one is zero.
+// Element i is stored at bits i · width, lowest first, in the row. The bits after the last element are zero.
 void expect_bits(const Element &element, int64_t columns) {
   SCOPED_TRACE(std::to_string(element.bits) + " bits, " + std::to_string(columns) + " columns");
   golden::SplitMix64 random(static_cast<uint64_t>(1000 * element.bits + columns));
@@ -71,7 +71,7 @@ void expect_bits(const Element &element, int64_t columns) {
 }
 
 TEST(Packing, PutsElementIAtBitsITimesItsWidth) {
-  // Every width from 2 bits up: presets, and elements of the caller's own.
+  // Every width from 2 bits: presets and custom elements.
   for (const char *name : {"int2", "ue1m1b1-finite", "e1m1b1-finite", "ue2m1b1-nan", "e2m1fn", "uint4", "e2m2b1-ieee",
                            "e3m2fn", "e2m3fn", "e4m2b7-finite", "e4m3fn", "uint8", "q1_6", "f16", "int16"}) {
     for (int64_t columns = 0; columns < 20; ++columns) expect_bits(element_of(named(name)), columns);
@@ -101,11 +101,11 @@ TEST(Packing, OfTernaryHasFiveDigitsToTheByte) {
 TEST(Packing, OfTernaryGoesOnInTheNextByte) {
   std::vector<uint8_t> row(4, 0xC7);
   for (int64_t i = 0; i < 17; ++i) store_code(kElementTernary, row.data(), i, i % 5 == i / 5 ? 3 : 1);
-  // Digits 1 except a 2 at place 0, 1, 2 of the bytes in turn, and two digits in the last one.
+  // All digits are 1, except a 2 at digit 0, 1, 2 of one byte each. The last byte has two digits.
   EXPECT_EQ((std::vector<uint8_t>{121 + 1, 121 + 3, 121 + 9, 1 + 3}), row);
 }
 
-// Bytes from 243 up are no five digits; reading them is still defined.
+// Bytes from 243 are not five digits; reading them is still defined.
 TEST(Packing, OfTernaryReadsAnyByte) {
   for (int byte = 0; byte < 256; ++byte) {
     const auto memory = static_cast<uint8_t>(byte);

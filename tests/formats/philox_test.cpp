@@ -1,5 +1,5 @@
-// The generator against the known answers that its authors publish (Random123, kat_vectors), and the way its bits go to
-// elements against an independent program.
+// The generator against the published known answers (Random123, kat_vectors), and the mapping of its bits to elements
+// against an independent program.
 #include "src/base/philox.hpp"
 
 #include <gtest/gtest.h>
@@ -95,7 +95,7 @@ TEST(RandomBits, TakeAllBitsOfABlockInOrder) {
 TEST(RandomBits, BelongToThePlaceInTheWholeTensor) {
   for (int32_t bits : {16, 8}) {
     const RandomSource whole = source_of(bits);
-    RandomSource shard = whole;  // rows 3 and up, columns 40 and up
+    RandomSource shard = whole;  // rows from 3, columns from 40
     shard.offset = 3 * whole.row_stride + 40;
     for (int64_t row = 0; row < 5; ++row) {
       for (int64_t column = 0; column < 20; ++column) {

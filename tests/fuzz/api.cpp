@@ -1,5 +1,5 @@
-// The fuzz target of the interface: bytes are read as calls with handles, options and extents of any value. Every call returns a
-// status that the interface lists, an error has a text, and all memory comes back.
+// The fuzz target of the C interface. Bytes are read as calls with arbitrary handles, options and extents. Every call must
+// return a documented status, an error must have a text, and all memory must be released.
 #include <cmath>
 #include <cstdio>
 #include <cstring>
@@ -34,7 +34,7 @@ class Caller : lpt::test::CallValues {
   }
 
  private:
-  // ---- tensors
+  // Tensors.
 
   lpt_status create() {
     int64_t extents[8] = {};
@@ -47,7 +47,7 @@ class Caller : lpt::test::CallValues {
     return status;
   }
 
-  // Any bytes in any part: codes, scales, indices that no cast writes.
+  // Fills any part with any bytes: codes, scales and indices that no cast writes.
   lpt_status fill() {
     lpt_tensor *const source = tensor();
     lpt_tensor *part = nullptr;
@@ -79,7 +79,7 @@ class Caller : lpt::test::CallValues {
     return status;
   }
 
-  // A tensor for which arrays of the caller are large enough, or NULL.
+  // Returns a tensor for which the arrays of the caller are large enough, or NULL.
   lpt_tensor *tensor_within(int32_t most_rank, int64_t most_extent) {
     lpt_tensor *const found = tensor();
     lpt_tensor_description description = LPT_TENSOR_DESCRIPTION_INIT;
@@ -113,7 +113,7 @@ class Caller : lpt::test::CallValues {
     return lpt_tensor_copy(c_, source, tensor());
   }
 
-  // ---- casts
+  // Casts.
 
   lpt_status quantize() {
     const lpt_quantize_options options = cast_options();
@@ -181,7 +181,7 @@ class Caller : lpt::test::CallValues {
     return lpt_hadamard_draw_signs(c_, &random, tensor());
   }
 
-  // ---- GEMM
+  // GEMM.
 
   lpt_status gemm() {
     const lpt_gemm_options options = gemm_options();
@@ -237,7 +237,7 @@ class Caller : lpt::test::CallValues {
     return lpt_weights_unpack(c_, packed, tensor());
   }
 
-  // ---- sparsity
+  // Sparsity.
 
   lpt_status select() {
     const lpt_sparse_options options = sparse_options();
@@ -298,7 +298,7 @@ class Caller : lpt::test::CallValues {
     return lpt_sparse_order(c_, weight, &options, order.data(), &values);
   }
 
-  // ---- layouts of others
+  // Foreign layouts.
 
   lpt_status write_out() {
     lpt_tensor *const source = tensor();
@@ -335,7 +335,7 @@ class Caller : lpt::test::CallValues {
     return status;
   }
 
-  // ---- layers
+  // Layers.
 
   lpt_status softmax() {
     lpt_softmax_options options = LPT_SOFTMAX_OPTIONS_INIT;
@@ -446,14 +446,14 @@ class Caller : lpt::test::CallValues {
     return status == LPT_OK ? lpt_linear_update_scalers(c_, &layer, 1) : status;
   }
 
-  // ---- the rest
+  // Formats and other calls.
 
   lpt_status name() {
     char text[24] = "";
     const size_t length = in_.byte() % sizeof text;
     for (size_t i = 0; i < length; ++i) text[i] = static_cast<char>(in_.byte());
     lpt_format format = LPT_FORMAT_NONE;
-    const lpt_status status = lpt_format_from_name(nullptr, text, &format);  // has no context for a text
+    const lpt_status status = lpt_format_from_name(nullptr, text, &format);  // no context, no error text
     return status == LPT_INVALID_ARGUMENT ? LPT_OK : status;
   }
 

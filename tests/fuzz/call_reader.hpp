@@ -1,4 +1,4 @@
-// Arguments of calls from bytes: extents, flags and choices that are mostly valid.
+// Reads arguments of calls from bytes: extents, flags and choices that are mostly valid.
 #pragma once
 
 #include <cmath>
@@ -9,15 +9,15 @@
 
 namespace lpt::test {
 
-// No two values are read in one call's arguments, whose order compilers choose.
+// Do not read two values in the arguments of one call, because compilers choose the order of evaluation.
 class CallReader : public FuzzReader {
  public:
   using FuzzReader::FuzzReader;
 
-  // Mostly a value of an enumeration, at times the one before or after it.
+  // Returns mostly a value of an enumeration, sometimes the one before the first or after the last.
   int32_t choice(int32_t count) { return below(count + 2) - 1; }
 
-  // Mostly what a small matrix has, at times no extent at all.
+  // Returns mostly an extent of a small matrix, sometimes an invalid one.
   int64_t extent() {
     static constexpr int64_t kSpecial[] = {0,         1,        2, 16, 31, 32, 33, 64, 127, 128, -1, int64_t{1} << 40,
                                            INT64_MAX, INT64_MIN};
@@ -33,7 +33,7 @@ class CallReader : public FuzzReader {
     for (int i = 0; i < 8; ++i) value = value << 8 | byte();
     return value;
   }
-  // Mostly none.
+  // Returns mostly no flags.
   uint64_t flags() {
     const uint8_t value = byte();
     return value < 224 ? 0 : uint64_t{1} << value % 8;

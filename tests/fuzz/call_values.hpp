@@ -1,4 +1,4 @@
-// Arguments of calls that the fuzz target of the interface reads from its bytes.
+// Arguments of calls that the fuzz target of the C interface reads from its bytes.
 #pragma once
 
 #include <array>
@@ -31,10 +31,10 @@ class CallValues {
 
   lpt_tensor *&slot() { return tensors_[in_.byte() % tensors_.size()]; }
   lpt_tensor *tensor() { return slot(); }
-  // Often NULL, where a tensor may be left out.
+  // Returns NULL for about half of the optional tensors.
   lpt_tensor *maybe() { return in_.byte() % 2 == 0 ? nullptr : tensor(); }
 
-  // Takes the place of what is in a slot.
+  // Stores the tensor in a slot and destroys the previous one.
   void put(lpt_tensor *made, lpt_status status, uint64_t flags = 0) {
     if ((made != nullptr) != (status == LPT_OK && (flags & LPT_CHECK_ONLY) == 0)) judge(LPT_INTERNAL, 0);
     if (made == nullptr) return;

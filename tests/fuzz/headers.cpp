@@ -1,5 +1,5 @@
-// The fuzz target of message headers: bytes are read as messages that reach one rank of three, while it exchanges bytes with the
-// others, receives from one, and ends. Whatever comes, calls end with a status, and errors have a text.
+// The fuzz target of message headers. Bytes are read as messages to one rank of three, which exchanges bytes with the others,
+// receives from one rank, and is destroyed. For any input every call must return a status, and errors must have a text.
 #include <cstdlib>
 
 #include "src/comm/message_engine.hpp"
@@ -16,7 +16,7 @@ using Reader = test::FuzzReader;
 
 constexpr int64_t kSizes[] = {0, 8, 1024, 1025, 2000};
 
-// A packet as rank `from` sends it, then single bytes of it changed.
+// Returns a packet as rank `from` sends it, with some changed bytes.
 std::vector<std::byte> header_of(Reader &in, int32_t from) {
   MessageHeader header = make_header(static_cast<MessageKind>(1 + in.below(4)), kSignature);
   header.from = from;

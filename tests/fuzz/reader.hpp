@@ -1,4 +1,4 @@
-// The bytes of a fuzz input as numbers; zeros where they end.
+// Reads values from the bytes of a fuzz input, and zeros after its end.
 #pragma once
 
 #include <cstddef>

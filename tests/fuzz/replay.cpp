@@ -1,5 +1,5 @@
-// Runs a fuzz target on its corpus, for every compiler and under any sanitizer. A corpus is a text: one input a line, as hexadecimal
-// digits; an empty line is the empty input; a line that begins with # is a comment.
+// Runs a fuzz target on its corpus, with any compiler and sanitizer. A corpus is a text with one input per line in hexadecimal
+// digits. An empty line is the empty input; a line that begins with # is a comment.
 #include <cstdint>
 #include <cstdio>
 #include <cstring>
@@ -18,7 +18,7 @@ int main(int argc, char **argv) {
     if (line.size() % 2 != 0 || line.find_first_not_of("0123456789abcdef") != std::string::npos) {
       return std::fprintf(stderr, "%s: input %d is no even number of hexadecimal digits\n", argv[1], inputs), 2;
     }
-    // Of its very size on the heap: a sanitizer sees a read behind the end.
+    // On the heap with the exact size, so that a sanitizer detects reads past the end.
     std::vector<uint8_t> bytes(line.size() / 2);
     for (size_t i = 0; i < bytes.size(); ++i)
       bytes[i] = static_cast<uint8_t>(std::stoi(line.substr(2 * i, 2), nullptr, 16));

@@ -1,4 +1,4 @@
-// The fuzz target: any bytes are read soundly or rejected with an Error.
+// The fuzz target of safetensors files: any bytes are read correctly or rejected with an Error.
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -10,7 +10,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   try {
     tool_tests::check_soundness(std::string(reinterpret_cast<const char *>(data), size));
   } catch (const tool::Error &) {
-    // Rejected: as good as read.
+    // A rejection is a valid result.
   }
   return 0;
 }

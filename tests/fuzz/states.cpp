@@ -1,7 +1,7 @@
-// The fuzz target: any bytes are loaded soundly or rejected as a saved state of any kind.
+// The fuzz target of saved states: any bytes are loaded correctly or rejected, for any kind of state.
 //
-// The first byte picks the kind of handle and how the others are taken: as a state; as its payload, under a header that
-// fits; or, three at a time, as a place and a byte there of a good state, under a header that fits.
+// The first byte selects the kind of handle and the use of the other bytes: as a state; as its payload with a matching header;
+// or, in groups of three, as an index and a byte that replaces one of a valid state with a matching header.
 #include "tests/api/states.hpp"
 
 #include <cstdio>

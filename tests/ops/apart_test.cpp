@@ -1,4 +1,4 @@
-// Memory of two views that may or may not overlap; checked against a map of every byte.
+// Overlap of two views in memory, compared with a map of every byte.
 #include <gtest/gtest.h>
 
 #include <set>

@@ -1,4 +1,4 @@
-// Memory: buffers that keep their allocator, and scratch that is handed out in pieces.
+// Memory: buffers that keep their allocator, and scratch that is divided into blocks.
 #include <gtest/gtest.h>
 
 #include <cstdlib>
@@ -14,7 +14,7 @@ namespace {
 struct Ledger {
   std::set<void *> live;
   int64_t taken = 0;
-  int64_t left = std::numeric_limits<int64_t>::max();  // allocations until one fails
+  int64_t left = std::numeric_limits<int64_t>::max();  // number of allocations before one fails
 };
 
 std::shared_ptr<const Allocator> allocator_with(Ledger &ledger) {

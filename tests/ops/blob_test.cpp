@@ -1,4 +1,4 @@
-// Saved state: what is written is read, and nothing else is.
+// Saved states: written states are read, and all others are rejected.
 #include "src/base/blob.hpp"
 
 #include <gtest/gtest.h>
@@ -26,7 +26,7 @@ std::vector<uint8_t> sample() {
   return save(writer);
 }
 
-// An exact copy on the heap, so that reading past its end is found by sanitizers.
+// Reads an exact copy on the heap, so that sanitizers detect reads past its end.
 Status open(const std::vector<uint8_t> &blob, BlobKind kind = BlobKind::kScaler) {
   BlobReader reader;
   const std::vector<uint8_t> copy = blob;

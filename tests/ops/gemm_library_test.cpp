@@ -1,5 +1,5 @@
-// Which GEMM of a vendor's library serves a request: judged by what the documentation of cuBLAS says that it takes. Nothing
-// is multiplied, and no GPU is needed.
+// Selects the GEMM of a vendor library for a request, and compares with the documentation of cuBLAS. The test computes no GEMM
+// and needs no GPU.
 #include <gtest/gtest.h>
 
 #include <set>
@@ -16,7 +16,7 @@ constexpr LibraryMachine kHopper{90, 130100};
 constexpr LibraryMachine kMachines[] = {{80, 130100},  {89, 130100},  kHopper,           {90, 120100},
                                         {100, 130100}, {120, 130100}, {90, 130100, true}};
 
-// Extents that every row takes, and what of a request is varied.
+// Extents that every kernel supports, and the properties of a request that tests change.
 struct Shape {
   int64_t m = 32, n = 48, k = 256;
   bool is_a_transposed = false, is_b_transposed = true;
@@ -121,7 +121,7 @@ TEST(GemmLibrary, ARowIsChosenByFormatsDeviceAndVersion) {
   }
 }
 
-// A permission changes the kernel of FP8 with scales of tensors and rows, where the device has fast accumulation.
+// The permission changes the FP8 kernel with tensor or row scales on devices with fast accumulation.
 TEST(GemmLibrary, FastAccumulationIsChosenWherePermitted) {
   for (const Expected &e : kExpected) {
     GemmRequest request = request_of(e.a, e.b);
@@ -159,7 +159,7 @@ TEST(GemmLibrary, SumsOfIntegersFit) {
   EXPECT_EQ("cublaslt_half", name_of(request_of(LPT_FORMAT_INT8_ROW, LPT_FORMAT_INT8_ROW, {.k = 131072}), kHopper));
 }
 
-// ---- all pairs
+// All pairs.
 
 bool is_byte_float(lpt_format element) { return element == LPT_FORMAT_E4M3FN || element == LPT_FORMAT_E5M2; }
 
@@ -207,7 +207,7 @@ void expect_known(const LibraryPlan &plan, const LibraryMachine &machine) {
   EXPECT_TRUE(!gemm.has_bias || gemm.c == LPT_FORMAT_F32);
 }
 
-// Every scale is applied by the library, or by what writes the operand out, or by what is done to the sums.
+// Every scale is applied by the library, by the operand conversion, or by the epilogue.
 void expect_scaled(const MatrixView &view, LibraryScales scales, OperandConversion conversion,
                    const LibraryPlan &plan) {
   const Format &format = view.format;
@@ -244,7 +244,7 @@ TEST(GemmLibrary, PlansAreOfGemmsThatCublasNames) {
       }
     }
   }
-  EXPECT_EQ(gemm_library_kernels().size(), seen.size());  // no row stays unseen
+  EXPECT_EQ(gemm_library_kernels().size(), seen.size());  // every kernel is selected
 }
 
 TEST(GemmLibrary, EveryPairOfWhatCanBeWrittenOutIsTaken) {
@@ -260,11 +260,11 @@ TEST(GemmLibrary, EveryPairOfWhatCanBeWrittenOutIsTaken) {
     }
   }
   GemmRequest request = request_of(LPT_FORMAT_F32, LPT_FORMAT_BF16);
-  request.a.format.tensor_scale = LPT_FORMAT_F32;  // a format of the caller's
+  request.a.format.tensor_scale = LPT_FORMAT_F32;  // a format of the caller
   EXPECT_EQ(nullptr, row_of(request, kHopper));
 }
 
-// ---- 2:4 operands
+// 2:4 operands.
 
 enum class Sparse { kA, kB, kBoth };
 
@@ -290,14 +290,14 @@ std::string sparse_name_of(const GemmRequest &request, const LibraryMachine &mac
   return kernel == nullptr ? "none" : kernel->name;
 }
 
-// The table of types of cuSPARSELt 0.10, of one type on both sides; what it has of block scales apart.
+// The type table of cuSPARSELt 0.10 for equal types of both operands, without block scales.
 bool is_sparse_pair(lpt_format ab, lpt_format c, bool is_integer, int32_t capability) {
   if (ab == LPT_FORMAT_F16 || ab == LPT_FORMAT_BF16) return c == ab && capability >= 80;
   if (ab == LPT_FORMAT_INT8) return is_integer && capability >= 80;
   return is_byte_float(ab) && capability >= 90;
 }
 
-// A scale that cuSPARSELt would have to apply within its sums.
+// Returns whether a scale varies along k, so that cuSPARSELt would have to apply it within its sums.
 bool varies_along_k(const MatrixView &view) {
   return view.format.has_block_scale() &&
          !(view.format.block_rows == 1 && view.format.block_columns == LPT_BLOCK_EXTENT_FULL &&
@@ -377,7 +377,7 @@ TEST(SparseGemmLibrary, PlacesAreOnSixteenBytes) {
   EXPECT_EQ("none", name([](GemmRequest &request) { request.c.row_stride = 52; }));
   EXPECT_EQ("none", name([](GemmRequest &request) { request.is_portable = true; }));
   EXPECT_EQ("none", name([](GemmRequest &request) { request.bias = &request; }));
-  // Where it is as it is stored is no matter: it is written out.
+  // The alignment of the stored operand does not matter, because it is expanded.
   EXPECT_EQ("cusparselt_half",
             name([](GemmRequest &request) { request.b.data = reinterpret_cast<void *>(uintptr_t{8}); }));
 }

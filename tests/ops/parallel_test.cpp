@@ -1,4 +1,4 @@
-// The thread pool: every index of a loop once, however many loops, threads and indices.
+// The thread pool runs every index of a loop exactly once, for any number of loops, threads and indices.
 #include "src/base/parallel.hpp"
 
 #include <gtest/gtest.h>
@@ -84,7 +84,7 @@ TEST(ThreadPool, SharesTheWorkAmongItsThreads) {
   struct Rendezvous {
     std::atomic<int32_t> present{0};
     static void task(void *argument, int64_t) {
-      // Ends when two are here at once, or after a while.
+      // Returns when two threads are in this function at the same time, or after a timeout.
       std::atomic<int32_t> &present = static_cast<Rendezvous *>(argument)->present;
       ++present;
       for (int i = 0; i < 2000 && present < 2; ++i) std::this_thread::sleep_for(std::chrono::milliseconds(1));

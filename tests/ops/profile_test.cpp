@@ -1,4 +1,4 @@
-// The profile: sums per operation and row, a bounded trace, and no memory while it measures.
+// The profile: sums per operation and kernel, a bounded trace, and no allocation while it measures.
 #include "src/base/profile.hpp"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// Which random bits an operation draws: streams of domains, sites and roles that never coincide, and places of elements.
+// The random bits of an operation: distinct streams of domains, sites and roles, and indices of elements.
 #include <gtest/gtest.h>
 
 #include <set>
@@ -79,7 +79,7 @@ TEST(RandomBits, BelongToThePlaceOfAnElementAndNotToTheShard) {
 
 TEST(RandomBits, OfOneRowDoNotRepeat) {
   const RandomSource source = source_of(random_of(4), RandomDomain::kQuantize, 0, 1 << 14);
-  // 2^14 draws of 16 bits hit about 2^16 · (1 - e^(-1/4)) values: 14 497, with a deviation of some 40.
+  // 2^14 draws of 16 bits give about 2^16 · (1 - e^(-1/4)) = 14 497 distinct values, with a deviation of about 40.
   std::set<uint32_t> values;
   for (int64_t c = 0; c < 1 << 14; ++c) values.insert(random_bits(source, 0, c));
   EXPECT_NEAR(14497.0, static_cast<double>(values.size()), 250.0);

@@ -11,7 +11,7 @@
 
 namespace lpt::test {
 
-// Bytes with canaries on both sides; the data starts `shift` bytes past a 64-byte boundary.
+// Bytes with canaries on both sides. The data starts `shift` bytes after a 64-byte boundary.
 class Guarded {
  public:
   explicit Guarded(std::size_t bytes, std::size_t shift = 0) : bytes_(bytes), memory_(bytes + 4 * kZone, kCanary) {
@@ -45,8 +45,8 @@ class Guarded {
   std::vector<uint8_t> memory_;
 };
 
-// A matrix with its scales and zero points. Rows are `padding` elements apart, to whole packs; column_stride is 1, or a
-// transposed one's.
+// A matrix with its scales and zero points. The gap between rows is `padding` elements, rounded up to full packs. column_stride
+// is 1, or that of a transposed matrix.
 class Matrix {
  public:
   Matrix(lpt_format id, int64_t rows, int64_t columns, int64_t padding = 0, std::size_t shift = 0,
@@ -82,7 +82,7 @@ class Matrix {
     return view;
   }
 
-  // Index of element (row, column) in `data`, counted in elements.
+  // Returns the index of element (row, column) in `data`, in elements.
   int64_t index(int64_t row, int64_t column) const {
     return is_transposed_ ? column * stride_ + row : row * stride_ + column;
   }
@@ -92,7 +92,7 @@ class Matrix {
   const BlockGrid &grid() const { return grid_; }
   int64_t scale_stride() const { return format_.has_block_scale() ? grid_.columns + 1 : 0; }
 
-  // Codes by bytes and places, apart from the library's own load_code() and store_code().
+  // Reads a code from its bytes, independently of load_code() and store_code() of the library.
   uint32_t code(int64_t row, int64_t column) const {
     const int64_t at = index(row, column);
     if (is_ternary_) return ternary_code(data.data()[at / 5] / kPowersOfThree[at % 5] % 3);
@@ -127,7 +127,7 @@ class Matrix {
     return code;
   }
 
-  // Rounds the numbers to the format of this matrix: f32, f64, bf16 or f16.
+  // Rounds a value to the format of this matrix: f32, f64, bf16 or f16.
   void set(int64_t row, int64_t column, float value) {
     const int64_t at = index(row, column);
     if (format_.element == LPT_FORMAT_F64) {
@@ -153,7 +153,7 @@ class Matrix {
       for (int64_t column = 0; column < columns_; ++column) {
         const float number = numbers[static_cast<std::size_t>(row * columns_ + column)];
         set(row, column, number);
-        // NaN with every payload.
+        // Includes NaN with every payload.
         const bool is_half = format_.element == LPT_FORMAT_BF16 || format_.element == LPT_FORMAT_F16;
         if (values == Values::kBits && is_half) set_code(row, column, float_bits(number) >> 16);
       }

@@ -1,4 +1,4 @@
-// Kernels of a table in tests: those that this CPU does not support are skipped by name.
+// Kernels of a table in tests. Kernels that this CPU does not support are skipped with a message.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -39,7 +39,7 @@ const KernelEntry<Request> &reference_of(std::span<const KernelEntry<Request>> k
   return kernels.back();
 }
 
-// ---- one test per kernel
+// One test per kernel.
 
 template <typename Request>
 class KernelTest : public testing::TestWithParam<const KernelEntry<Request> *> {
@@ -58,7 +58,7 @@ std::vector<const KernelEntry<Request> *> all_kernels(std::span<const KernelEntr
   return result;
 }
 
-// All kernels but the last, which is the reference.
+// Returns all kernels except the last, which is the reference kernel.
 template <typename Request>
 std::vector<const KernelEntry<Request> *> fast_kernels(std::span<const KernelEntry<Request>> kernels) {
   return all_kernels(kernels.first(kernels.size() - 1));

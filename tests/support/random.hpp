@@ -1,4 +1,4 @@
-// Numbers for tests: one seed, printed; LPT_TEST_SEED replays it.
+// Random values for tests from one printed seed. LPT_TEST_SEED sets the seed.
 #pragma once
 
 #include <cmath>
@@ -20,7 +20,7 @@ inline uint64_t seed() {
   return value;
 }
 
-// SplitMix64. `place` tells the generators of one program apart.
+// SplitMix64. `place` separates the generators of one program.
 class Random {
  public:
   explicit Random(uint64_t place) : state_(mix(mix(seed()) + place)) {}
@@ -48,7 +48,7 @@ class Random {
   uint64_t state_;
 };
 
-// What a matrix may be filled with.
+// Distributions of matrix elements.
 enum class Values { kNormal, kOutliers, kZeroRuns, kSpecials, kSubnormals, kExtremes, kTies, kBits };
 
 inline constexpr Values kAllValues[] = {Values::kNormal,     Values::kOutliers, Values::kZeroRuns, Values::kSpecials,

@@ -1,4 +1,4 @@
-// Tests of many cases that are alike take fewer of them where a sanitizer watches every access.
+// Tests with many similar cases run fewer of them with a sanitizer.
 #pragma once
 
 #include "tests/support/random.hpp"
@@ -10,10 +10,10 @@ extern "C" {
 
 namespace lpt::test {
 
-// Whether the program is linked with a sanitizer: its tests are compiled without.
+// Whether the program is linked with a sanitizer. The tests themselves are compiled without one.
 inline const bool kIsSanitized = __asan_init != nullptr || __tsan_init != nullptr;
 
-// Every case, or one of `rate` with a sanitizer.
+// Returns true for every case, or for one of `rate` with a sanitizer.
 inline bool is_taken(Random &random, int64_t rate) { return !kIsSanitized || random.below(rate) == 0; }
 
 }  // namespace lpt::test

@@ -1,4 +1,4 @@
-// The bench of collectives as a user calls it. How fast anything is, is no test's business.
+// The collective benchmark as a user calls it. Its speed is not tested.
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>
@@ -34,7 +34,7 @@ TEST(BenchComm, MeasuresEachCollectiveInEachFormat) {
     const auto bytes = result.at("bytes").get<double>();
     found.insert(collective + " " + result.at("format").get<std::string>());
     EXPECT_GT(result.at("seconds").get<double>(), 0) << result;
-    // 2 (R - 1) / R of the bytes, or half of that, of two ranks.
+    // 2 (R - 1) / R of the bytes, or half of that, for two ranks.
     EXPECT_EQ(result.at("rank_bytes").get<double>(), collective == "all_reduce" ? bytes : bytes / 2) << result;
   }
   for (const std::string collective : {"all_reduce ", "reduce_scatter ", "all_gather "}) {
@@ -42,7 +42,7 @@ TEST(BenchComm, MeasuresEachCollectiveInEachFormat) {
   }
 }
 
-// Where times fit no link the program says so, and goes on.
+// If the times fit no link, the program reports it and continues.
 TEST(BenchComm, FitsALinkOrSaysWhyNot) {
   const Workplace workplace;
   const Outcome outcome =
@@ -80,7 +80,7 @@ TEST(BenchComm, TakesRanksThreadsAndALink) {
   EXPECT_EQ(outcome.out.find("played no part") != std::string::npos, report.at("engine").get<std::string>() == "local");
 }
 
-// Three ranks that send messages tell little in one step and much in two; the bytes of each tell which.
+// Three ranks with messages use one step for small sizes and two for large ones. The bytes of each identify the algorithm.
 TEST(BenchComm, CountsTheStepsOfCalls) {
   const Workplace workplace;
   const Outcome outcome = run_lpt(workplace, bench({"--ranks", "3", "--least", "6KiB", "--most", "96KiB", "--format",
@@ -99,7 +99,7 @@ TEST(BenchComm, CountsTheStepsOfCalls) {
   }
 }
 
-// Reductions by each wire beside those without, in the same run; a gather has none.
+// Reductions with each wire format, and without one in the same run. A gather has no wire format.
 TEST(BenchComm, MeasuresWires) {
   const Workplace workplace;
   const Outcome outcome =
@@ -140,7 +140,7 @@ TEST(BenchComm, DrawsAPicture) {
   for (const std::string word : {"nan", "inf"}) EXPECT_EQ(picture.find(word), std::string::npos) << word;
 }
 
-// One size, and so no axis of sizes and no link.
+// With one size there is no size axis and no link.
 TEST(BenchComm, DrawsOneSize) {
   const Workplace workplace;
   const Outcome outcome =
@@ -172,7 +172,7 @@ TEST(BenchComm, RejectsInOneLine) {
   }
 }
 
-// ---- ranks that fail
+// Ranks that fail.
 
 std::string problem_of(const tool::CommRace &racing, const std::vector<tool::CommTask> &tasks) {
   try {

@@ -1,5 +1,4 @@
-// The bench of GEMMs as a user calls it: what it takes, what it writes, what it rejects. How fast anything is, is no test's
-// business.
+// The GEMM benchmark as a user calls it: its options, output and rejections. Its speed is not tested.
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>

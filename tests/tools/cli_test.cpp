@@ -1,4 +1,4 @@
-// The program's manners: what it prints, how it exits.
+// Output and exit status of the program.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <sys/resource.h>
@@ -118,7 +118,7 @@ TEST(Program, FailsWhereStandardOutputIsFull) {
   }
 }
 
-// A link keeps a defect that replaces files away from the device itself.
+// The link protects the device itself from a defect that replaces the file.
 TEST(Program, FailsWhereAFileCannotTakeItsText) {
   const Workplace workplace;
   const std::string input = small_file(workplace), full = workplace.path("full");
@@ -224,7 +224,7 @@ TEST(Program, PrintsAsciiOnly) {
   }
 }
 
-// A name that moves the cursor, reverses the direction of text, ends the line, and is no UTF-8.
+// A name that moves the cursor, reverses the text direction, ends the line, and is not UTF-8.
 constexpr const char *kHostile = "a\x1b[31m\xE2\x80\xAE\n\xFFz", *kEscaped = "a\\x1B[31m\\xE2\\x80\\xAE\\x0A\\xFFz";
 
 void expect_escaped(const std::string &text, const std::string &where) {
@@ -305,8 +305,8 @@ TEST(Program, NamesAMissingMemory) {
   rlimit before{};
   getrlimit(RLIMIT_AS, &before);
   rlimit limit = before;
-  limit.rlim_cur = rlim_t{64} << 20;  // the header alone takes 32 MiB, its names as much again
-  // The test itself holds more: the limit is set between fork and exec.
+  limit.rlim_cur = rlim_t{64} << 20;  // the header alone takes 32 MiB, and its names the same
+  // The test process uses more memory, so the limit is set between fork and exec.
   const pid_t process = fork();
   if (process == 0) {
     setrlimit(RLIMIT_AS, &limit);

@@ -1,4 +1,4 @@
-// lpt convert that is interrupted: a second run resumes it, and gives the same bytes or an error.
+// Interrupted runs of lpt convert: a second run resumes, and gives the same bytes or an error.
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sys/resource.h>
@@ -20,7 +20,7 @@ std::vector<Matrix> many_matrices() {
   return matrices;
 }
 
-// Ends the program at the very write that goes beyond `bytes` of a file, in the middle of that write.
+// Ends the program during the first write beyond `bytes` of a file.
 int run_until(const Workplace &workplace, uint64_t bytes, const std::vector<std::string> &arguments) {
   rlimit before{};
   getrlimit(RLIMIT_FSIZE, &before);
@@ -86,7 +86,7 @@ TEST_P(Interrupted, ByAKillAtAnyMomentStillGivesTheSameBytes) {
     kill(process, SIGKILL);
     wait_for(process);
     const Outcome second = run_lpt(workplace, arguments("out.safetensors"));
-    // A run that was killed after its last step has left nothing to do.
+    // A run that was killed after its last step has finished its work.
     const bool is_done = second.status == 2 && second.err.find("--force") != std::string::npos;
     ASSERT_TRUE(second.status == 0 || is_done) << second.err;
     EXPECT_EQ(workplace.read("out.safetensors"), whole) << delay;
@@ -134,7 +134,7 @@ TEST_P(Interrupted, AChangedInputIsRejected) {
   bytes[first_number] = static_cast<char>(bytes[first_number] ^ 0x10);
   workplace.write("in.safetensors", bytes);
   expect_rejection(arguments("out.safetensors"), "input has changed");
-  // Even when its date is.
+  // The check also detects a change with the old modification time.
   const timespec times[2] = {before.st_atim, before.st_mtim};
   utimensat(AT_FDCWD, path.c_str(), times, 0);
   expect_rejection(arguments("out.safetensors"), "has changed since");

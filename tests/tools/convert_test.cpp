@@ -1,4 +1,4 @@
-// lpt convert as a user runs it: what the output holds, and that it comes back.
+// lpt convert as a user runs it: contents of the output, and its decoding.
 #include "convert.hpp"
 
 #include <gtest/gtest.h>
@@ -61,7 +61,7 @@ std::vector<T> values(const SafetensorsFile &file, const std::string &name) {
   return result;
 }
 
-// Decoders from the formats' definitions.
+// Decoders from the definitions of the formats.
 double e4m3fn(uint8_t code) {
   const int exponent = code >> 3 & 15, mantissa = code & 7;
   const double magnitude = exponent == 0 ? std::ldexp(mantissa, -9) : std::ldexp(8 + mantissa, exponent - 10);
@@ -75,7 +75,7 @@ int nibble(const std::vector<uint8_t> &bytes, size_t place) { return bytes[place
 
 using Decoder = std::function<double(int64_t row, int64_t column)>;
 
-// The decoded numbers are what `lpt convert --to f32` gives, and lie as near to the original as the format can.
+// Checks that the decoded values equal those of `lpt convert --to f32`, and that their error is within that of the format.
 void expect_decoded(const Workplace &workplace, const Matrix &matrix, const Decoder &decoder, double least_decibels) {
   const SafetensorsFile back(workplace.path("back.safetensors"));
   const std::vector<float> decoded = values<float>(back, matrix.name);
@@ -85,7 +85,7 @@ void expect_decoded(const Workplace &workplace, const Matrix &matrix, const Deco
     for (int64_t column = 0; column < matrix.columns; ++column) {
       const auto index = static_cast<size_t>(row * matrix.columns + column);
       const double expected = decoder(row, column);
-      // Two f32 products: each half a last place.
+      // Two f32 products, each with an error of half a unit in the last place.
       ASSERT_NEAR(decoded[index], expected, std::fabs(expected) * 0x1p-22)
           << matrix.name << " " << row << " " << column;
       signal += static_cast<double>(matrix.numbers[index]) * matrix.numbers[index];
@@ -213,7 +213,7 @@ TEST_F(Converted, CopiesWhatIsNoLargeMatrix) {
   EXPECT_EQ(config["config_groups"]["group_0"]["targets"], nlohmann::json({"a", "b"}));
 }
 
-// A last group of 100 % 32 = 4 columns has a scale of its own; compressed-tensors takes whole groups only.
+// The last group has 100 % 32 = 4 columns and a separate scale; compressed-tensors supports only full groups.
 TEST_F(Converted, ShortLastGroupsAreWhatTheirDefinitionSays) {
   make("int4-g32");
   const auto words = values<uint32_t>(*made, "odd.weight_packed");
@@ -286,7 +286,7 @@ TEST(Convert, RejectsElementsWithoutScales) {
     EXPECT_NE(rejection.find(meant), std::string::npos) << element << ": " << rejection;
     EXPECT_FALSE(workplace.has("out.safetensors") || workplace.has("out.safetensors.partial")) << element;
   }
-  // Floats that files have a type for keep about 30 dB of weights near 1.
+  // Floats with a type in the file format keep about 30 dB of weights near 1.
   for (const char *element : {"e4m3fn", "e5m2", "f16", "bf16"}) {
     auto options = options_of(workplace, "in.safetensors", "out.safetensors", element);
     options.is_restarted = true;
@@ -298,9 +298,9 @@ TEST(Convert, RejectsElementsWithoutScales) {
 TEST(Convert, RejectsAFormatThatLosesNearlyEverything) {
   const Workplace workplace;
   Matrix small = random_matrix("small.weight", 32, 32, 1), large = small;
-  for (float &number : small.numbers) number *= 1e-6f;  // below half of e4m3fn's least, 2^-9
+  for (float &number : small.numbers) number *= 1e-6f;  // below half of the smallest e4m3fn value, 2^-9
   large.name = "large.weight";
-  for (float &number : large.numbers) number = std::copysign(1e30f, number);  // above f16's largest, 65504
+  for (float &number : large.numbers) number = std::copysign(1e30f, number);  // above the largest f16 value, 65504
   workplace.write("small.safetensors", checkpoint({random_matrix("a.weight", 32, 32, 2), small}));
   workplace.write("large.safetensors", checkpoint({large}));
   for (const auto &[input, format] : {std::pair("small.safetensors", "e4m3fn"), {"large.safetensors", "f16"}}) {
@@ -342,7 +342,7 @@ TEST(Convert, NeitherFollowsLinksNorReplacesStrangers) {
   std::filesystem::create_hard_link(precious, options.output + ".journal");
   expect_rejection(options.output + ".journal");
   const std::string planted = workplace.write("out.safetensors.journal", "");
-  // Only a privileged user can give a file away.
+  // Only a privileged user can change the owner of a file.
   if (chown(planted.c_str(), 1, 1) == 0) expect_rejection(planted);
   std::filesystem::remove(planted);
   workplace.write("out.safetensors.partial", "a stranger");
@@ -490,7 +490,7 @@ TEST(Convert, ReportsEveryTensor) {
   EXPECT_EQ(report["tensors"].size(), 6u);
   for (const auto &tensor : report["tensors"]) {
     if (tensor["action"] != "quantized") continue;
-    // Theory for e4m3 rounding of a smooth distribution: about 31.5 dB.
+    // Theoretical value for e4m3 rounding of a smooth distribution: about 31.5 dB.
     EXPECT_NEAR(tensor["decibels"].get<double>(), 31.5, 1.5);
   }
 }

@@ -1,4 +1,4 @@
-// Files that mean harm, as recipes, and what their rejection must say.
+// Malicious files, as functions that generate them, and the expected texts of their rejection.
 #pragma once
 
 #include <fmt/format.h>
@@ -13,7 +13,7 @@ namespace tool_tests {
 struct HostileFile {
   const char *name;
   std::string bytes;
-  std::vector<std::string> words;  // all of them stand in the rejection
+  std::vector<std::string> words;  // the rejection contains all of them
 };
 
 inline std::string entry(const std::string &name, const std::string &dtype, const std::string &shape,

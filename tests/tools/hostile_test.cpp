@@ -1,4 +1,4 @@
-// Every hostile file is rejected with one line that says what is wrong with it, by the reader and by the program.
+// The reader and the program reject every malicious file with one line that names the defect.
 #include "hostile.hpp"
 
 #include <gtest/gtest.h>
@@ -12,7 +12,7 @@
 namespace tool_tests {
 namespace {
 
-// "" when the file is accepted.
+// Returns the rejection, or "" if the file is accepted.
 std::string rejection_of(const std::string &path) {
   try {
     tool::SafetensorsFile file(path);

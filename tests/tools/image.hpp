@@ -1,4 +1,4 @@
-// Safetensors files made in memory, good ones and bad ones.
+// Safetensors files in memory, valid and invalid.
 #pragma once
 
 #include <cstdint>
@@ -8,7 +8,7 @@
 
 namespace tool_tests {
 
-// The length, the header as it is given, and the data.
+// Returns the length, the given header, and the data.
 std::string image(std::string_view header, std::string_view data);
 std::string image(std::string_view header, size_t data_bytes);
 std::string image_with_length(uint64_t length, std::string_view header, std::string_view data);
@@ -20,10 +20,10 @@ struct Matrix {
   std::vector<float> numbers;
 };
 
-// Normal numbers with a spread that differs from row to row, from a seed.
+// Returns normal values from a seed. The deviation differs between rows.
 Matrix random_matrix(const std::string &name, int64_t rows, int64_t columns, uint64_t seed);
 
-// A file of f32 tensors; an I64 vector `positions` and an f32 vector `bias` come with them.
+// Returns a file of f32 tensors, an I64 vector `positions` and an f32 vector `bias`.
 std::string checkpoint(const std::vector<Matrix> &matrices);
 
 }  // namespace tool_tests

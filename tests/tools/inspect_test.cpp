@@ -1,4 +1,4 @@
-// lpt inspect, against numbers counted by hand.
+// lpt inspect, against values counted by hand.
 #include "inspect.hpp"
 
 #include <gtest/gtest.h>
@@ -45,7 +45,7 @@ TEST(Inspect, CountsAllTensors) {
   EXPECT_FALSE(look.tensors[2].has_numbers);
 }
 
-// Rounding to 127 steps of amax, row by row, in double.
+// Rounds to 127 steps of the amax of each row, in double.
 TEST(Inspect, TellsTheErrorOfAFormat) {
   const Matrix matrix = random_matrix("m", 33, 70, 3);
   double signal = 0, noise = 0;
@@ -66,7 +66,7 @@ TEST(Inspect, TellsTheErrorOfAFormat) {
   EXPECT_NEAR(10 * std::log10(look.tensors[0].errors[1].signal / look.tensors[0].errors[1].noise), 55.7, 1.0);
 }
 
-// What lpt convert wrote is its matrices, whose numbers are those that --to f32 gives: parts are no tensors.
+// A file of lpt convert is reported as its matrices, with the values of --to f32. Parts are not reported as tensors.
 TEST(Inspect, ReadsItsOwnFormats) {
   const Workplace workplace;
   const std::string input =
@@ -110,7 +110,7 @@ TEST(Inspect, DrawsAndPrints) {
   EXPECT_EQ(nlohmann::json::parse(json.out)["tensors"][0]["name"], "layer <&>");
 }
 
-// Of an SVG: each label, where it starts, and that it ends before the picture does, by 7 pixels a sign of 13 pixels.
+// Checks each label of an SVG: it must end inside the picture, with 7 pixels per character of 13 pixels.
 void expect_labels_inside(const std::string &svg) {
   const double width = std::stod(svg.substr(svg.find("width=\"") + 7));
   size_t count = 0;
@@ -146,7 +146,7 @@ TEST(Inspect, DrawsAnyNumberOfFormatsAndExponentsInsideThePicture) {
   EXPECT_NE(svg.find("e4m3fn/1x64/e8m0fnu"), std::string::npos);
   EXPECT_NE(svg.find(">exact<"), std::string::npos);
   EXPECT_NE(svg.find("no finite number but zero"), std::string::npos);
-  // Two cells: that of the large numbers, and that of what is less than the exponents drawn.
+  // Two cells: that of the large values, and that of all values below the drawn exponents.
   size_t cells = 0;
   for (size_t at = svg.find("#08306b"); at != std::string::npos; at = svg.find("#08306b", at + 1)) ++cells;
   EXPECT_EQ(cells, 2u);

@@ -1,4 +1,4 @@
-// How formats lie in a file, against the conventions written out by hand.
+// Layouts of formats in a file, against the conventions computed by hand.
 #include "layout.hpp"
 
 #include <fmt/format.h>
@@ -65,7 +65,7 @@ TEST(Layout, DescribesItselfToOthers) {
   EXPECT_FALSE(tool::quantization_config(tool::layout_of(tool::target_format("e5m2_row")), {}).has_value());
 }
 
-// Words of eight numbers, the first one lowest, each plus eight: the convention's own definition.
+// Words of eight values plus eight, the first one in the lowest bits: the definition of the convention.
 TEST(Layout, PacksSignedNibblesIntoWordsThatBeginAtZero) {
   const Layout layout = tool::layout_of(tool::target_format("int4-g32"));
   constexpr int64_t kRows = 3, kColumns = 11;
@@ -83,7 +83,7 @@ TEST(Layout, PacksSignedNibblesIntoWordsThatBeginAtZero) {
   ASSERT_EQ(words.size(), expected.size() * 4);
   EXPECT_EQ(std::memcmp(words.data(), expected.data(), words.size()), 0);
   std::vector<std::byte> back = tool::unpack_payload(layout, words, kRows, kColumns, kRowBytes);
-  // The half byte behind a row belongs to no one.
+  // The unused half byte after a row may have any value.
   for (int64_t row = 0; row < kRows; ++row) back[row * kRowBytes + 5] &= std::byte{15};
   EXPECT_EQ(back, bytes);
 }
@@ -106,7 +106,7 @@ TEST(Layout, PacksZeroPointsAlongColumns) {
   EXPECT_EQ(tool::unpack_zero_points(layout, words, kRows, kColumns), points);
 }
 
-// What RowCast builds on: an inverse of an inverse survives being inverted twice, for every significand.
+// RowCast requires that the inverse of an inverse is unchanged by two more inversions, for every significand.
 TEST(Layout, AnInverseOfAnInverseSurvivesTheFile) {
   uint32_t wrong = 0;
   for (uint32_t mantissa = 0; mantissa < (1u << 23); ++mantissa) {

@@ -1,5 +1,5 @@
-// Damages good and hostile files in many small ways. Whatever the reader accepts must be sound; whatever it rejects it
-// rejects with an Error: anything else, such as a crash, ends the test.
+// Small mutations of valid and malicious files. The reader must accept only consistent files and reject all others with an
+// Error. Anything else, for example a crash, fails the test.
 #include <gtest/gtest.h>
 
 #include <chrono>
@@ -17,7 +17,7 @@ constexpr int kMutations = 60000;
 
 std::string mutated(std::string bytes, std::mt19937_64 &random) {
   const int changes = 1 + static_cast<int>(random() % 4);
-  // What a header is made of: random bytes alone would hardly ever get past the first check.
+  // Parts of a header, because random bytes alone rarely pass the first check.
   static const std::string kPieces[] = {"{",         "}",         "[",
                                         "]",         ",",         ":",
                                         "\"",        "0",         "9",
@@ -47,7 +47,7 @@ std::string mutated(std::string bytes, std::mt19937_64 &random) {
         bytes.resize(place);
     }
   }
-  // Every other time the length fits the header again, so that what is behind the first check is reached.
+  // Half of the mutations have a matching length, so that the later checks run.
   if (bytes.size() > 8 && random() % 2 == 0) {
     const size_t end = bytes.rfind('}');
     if (end != std::string::npos && end >= 8) bytes = image(bytes.substr(8, end - 7), bytes.substr(end + 1));
@@ -73,7 +73,7 @@ TEST(Mutations, AreReadSoundlyOrRejected) {
       ASSERT_NE(std::string(error.what()), "");
     }
   }
-  // Both ways must have been walked.
+  // Files are accepted and rejected.
   EXPECT_GT(accepted, kMutations / 200);
   EXPECT_LT(accepted, kMutations / 2);
 }

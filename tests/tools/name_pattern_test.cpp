@@ -1,4 +1,4 @@
-// Patterns of names, against std::regex where that ends in time.
+// Name patterns, against std::regex where it ends in time.
 #include "name_pattern.hpp"
 
 #include <gtest/gtest.h>
@@ -79,7 +79,7 @@ TEST(NamePattern, FindsWhatStdRegexFinds) {
   }
 }
 
-// Matchers that try one way after the other take 2^40 steps for these.
+// Backtracking matchers need 2^40 steps for these patterns.
 TEST(NamePattern, TakesNoLongerForHostileNames) {
   std::string name(100000, 'a');
   name.back() = '!';

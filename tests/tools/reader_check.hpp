@@ -1,5 +1,4 @@
-// Reads bytes as a safetensors file and checks what comes out, by means of its own: for the mutation test and the
-// fuzzer.
+// Reads bytes as a safetensors file and checks the result independently, for the mutation test and the fuzzer.
 #pragma once
 
 #include <cstdlib>
@@ -10,7 +9,7 @@
 
 namespace tool_tests {
 
-// Throws tool::Error where the reader rejects; ends the program where it hands out something unsound.
+// Throws tool::Error if the reader rejects the bytes. Aborts the program if the reader returns inconsistent data.
 inline void check_soundness(const std::string &bytes) {
   const auto data = std::as_bytes(std::span(bytes));
   const uint64_t length =
@@ -29,7 +28,7 @@ inline void check_soundness(const std::string &bytes) {
     reached = tensor.end;
   }
   if (reached != data_bytes) std::abort();
-  // What was read can be written and read again.
+  // The tensors can be written and read back.
   std::vector<tool::StoredTensor> tensors = header.tensors;
   const uint64_t placed = tool::place_tensors(tensors);
   const std::string prefix = tool::header_bytes(tensors, header.metadata);

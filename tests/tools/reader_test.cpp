@@ -1,4 +1,4 @@
-// Good files: every type, odd shapes, and what the writer writes.
+// Valid files: every type, unusual shapes, and files of the writer.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -102,7 +102,7 @@ TEST(Text, ShowsNoControlCharacterAndCutsLongNames) {
                             "2J"),
             "\"\\xC2\\x9B"
             "2J\"");
-  // Right-to-left override, zero-width space, byte-order mark, tag: none of them is shown.
+  // Right-to-left override, zero-width space, byte-order mark and tag are escaped.
   EXPECT_EQ(tool::in_quotes("a\xE2\x80\xAE"
                             "b\xE2\x80\x8B\xEF\xBB\xBF\xF3\xA0\x80\x81"),
             "\"a\\xE2\\x80\\xAEb\\xE2\\x80\\x8B\\xEF\\xBB\\xBF\\xF3\\xA0\\x80\\x81\"");

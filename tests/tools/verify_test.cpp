@@ -1,4 +1,4 @@
-// lpt verify: that it replays what is installed by every instruction set, and says which vector is wrong.
+// lpt verify replays the installed vectors with every instruction set, and names the vector that is wrong.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -17,7 +17,7 @@ std::string vectors(const std::string &name) {
   return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
 }
 
-// The lines of a file that begin with one of these, and its comment and header.
+// Returns the lines of a file that begin with one of these texts, and its comment and header.
 std::string some_of(const std::string &name, const std::vector<std::string> &begins) {
   std::istringstream lines(vectors(name));
   std::string text;
@@ -30,7 +30,7 @@ std::string some_of(const std::string &name, const std::vector<std::string> &beg
   return text;
 }
 
-// Puts `to` in the place of the word at `column` of the first line that begins with `begin`.
+// Replaces the word at `column` of the first line that begins with `begin`.
 std::string changed(std::string text, const std::string &begin, int column, const std::string &to) {
   size_t at = text.find("\n" + begin);
   EXPECT_NE(at, std::string::npos) << begin;
@@ -49,7 +49,7 @@ constexpr int kCodeDigest = 8;
 
 class Verify : public testing::Test {
  protected:
-  // What verify says of this file; its sources lie beside it.
+  // Runs verify on this file, with its sources in the same folder.
   static Outcome replay(const std::string &name, const std::string &text) {
     const Workplace workplace;
     workplace.write("cast_sources.csv", vectors("cast_sources"));
@@ -57,7 +57,7 @@ class Verify : public testing::Test {
     return run_lpt(workplace, {"verify", workplace.path("")});
   }
 
-  // The line that says what went wrong, for a run with one wrong vector.
+  // Returns the line that names the error, for a run with one wrong vector.
   static std::string complaint(const std::string &name, const std::string &text) {
     const Outcome outcome = replay(name, text);
     EXPECT_EQ(1, outcome.status) << outcome.out << outcome.err;
@@ -73,7 +73,7 @@ void expect_in(const std::string &text, const std::vector<std::string> &parts) {
   for (const std::string &part : parts) EXPECT_NE(text.find(part), std::string::npos) << part << "\nin\n" << text;
 }
 
-// What the names of kernels end with. Casts have none that want the bf16 instructions.
+// Returns the suffix of kernel names. No cast kernel requires the bf16 instructions.
 std::string kernels_of(lpt_isa isa) {
   if (isa == LPT_ISA_REFERENCE) return "_ref";
   return isa == LPT_ISA_X86_AVX2 ? "_x86_avx2" : "_x86_avx512";
@@ -82,7 +82,7 @@ std::string kernels_of(lpt_isa isa) {
 TEST_F(Verify, ReplaysCastsByEveryInstructionSet) {
   workplace_.write("cast_sources.csv", vectors("cast_sources"));
   workplace_.write("cast_vectors.csv", vectors("cast_vectors"));
-  // A part of the digests is enough here: under sanitizers all of them take long.
+  // Some of the digests are enough: with sanitizers all of them take long.
   workplace_.write("cast_digests.csv", some_of("cast_digests", {"mxfp4,", "nvfp4,headroom,", "uint4_1x32,",
                                                                 "e4m3fn_tensor,amax,", "e4m3fn,-,stochastic,"}));
   const tool::Context context = tool::make_context(1);
@@ -104,7 +104,7 @@ TEST_F(Verify, ReplaysCastsByEveryInstructionSet) {
 }
 
 TEST_F(Verify, ReplaysElements) {
-  // One set of ten million is enough here: the library's own tests take them all.
+  // One set of ten million is enough: the tests of the library run all of them.
   std::istringstream lines(vectors("digests"));
   std::string digests;
   for (std::string line; std::getline(lines, line);) {
@@ -146,7 +146,7 @@ TEST_F(Verify, TellsFormatRuleSourceAndCodeThatAreWrong) {
             {"uint4_1x32 amax: ", "zero point 0 is ", ": expected 10"});
   expect_in(complaint("cast_vectors", changed(right, "nvfp4,headroom,stochastic", kTensorScale, "3f800001")),
             {"nvfp4 headroom stochastic: ", "the tensor scale is ", ": expected 3f800001"});
-  // Other random bits are other codes.
+  // Other random bits give other codes.
   const std::string other = changed(right, "nvfp4,headroom,stochastic", 3, "77:0:0:0:7:16");
   expect_in(complaint("cast_vectors", other), {"nvfp4 headroom stochastic: ", "code "});
 }
@@ -172,7 +172,7 @@ TEST_F(Verify, CountsWhatIsNoVectorAsWrong) {
   expect_in(complaint("cast_vectors", changed(right, begin, kCodes, "00,00")), {"11 words: expected 10"});
   expect_in(complaint("cast_vectors", changed(right, begin, kCodes, "00")), {"1 codes: expected one for each of 32"});
   expect_in(complaint("cast_vectors", changed(right, begin, kScales, "7f7f")), {"1 scales in 1 rows: expected 2"});
-  // What the library rejects.
+  // Vectors that the library rejects.
   expect_in(complaint("cast_vectors", changed(right, begin, 1, "nearest")), {"unsupported", "scale_rule"});
   expect_in(complaint("cast_vectors", changed(right, begin, 1, "\x1B[31m")), {"\\x1B[31m"});
   expect_in(complaint("ternary", "code,f32_bits\n0,00000000\n"), {"the element ternary"});

@@ -1,4 +1,4 @@
-// A folder for one test, and the program run in it.
+// A folder for one test, and the program that runs in it.
 #pragma once
 
 #include <sys/types.h>
@@ -25,7 +25,7 @@ class Workplace {
 };
 
 struct Outcome {
-  int status = -1;  // as the program exits; 128 and more: ended by a signal
+  int status = -1;  // exit status of the program; from 128: ended by a signal
   std::string out;
   std::string err;
 };
@@ -33,7 +33,7 @@ struct Outcome {
 // Runs `lpt` with these arguments.
 Outcome run_lpt(const Workplace &workplace, const std::vector<std::string> &arguments);
 
-// Starts `lpt` and lets it run; the caller waits for it. `out` is the file of standard output.
+// Starts `lpt` without waiting; the caller waits for it. `out` is the file of standard output.
 pid_t start_lpt(const Workplace &workplace, const std::vector<std::string> &arguments, const std::string &out = "");
 int wait_for(pid_t process);
 

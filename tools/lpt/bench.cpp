@@ -26,7 +26,7 @@ struct Half {
   std::vector<QuantizeRate> rates;
 };
 
-// What a figure reaches of memcpy's bytes per second: the same measure for all, whatever its bar is about.
+// Returns the fraction of the bandwidth of memcpy: the common measure of all results, independent of their targets.
 double share(const QuantizeRate &rate) { return rate.gigabytes() / rate.copy_gigabytes(); }
 
 std::string verdict(const QuantizeRate &rate) {
@@ -38,7 +38,7 @@ std::string verdict(const QuantizeRate &rate) {
 }
 
 void print(const QuantizeRate &rate) {
-  constexpr double kFullWidth = 20;  // signs for memcpy's rate
+  constexpr double kFullWidth = 20;  // characters for the rate of memcpy
   const auto width = static_cast<size_t>(std::min(2.0, share(rate)) * kFullWidth + 0.5);
   std::string bar;
   for (size_t i = 0; i < width; ++i) bar += '#';
@@ -59,7 +59,7 @@ Half measure(const std::string &title, int64_t bytes, bool is_in_cache) {
   return half;
 }
 
-// ---- the picture: names, bars whose unit is memcpy's rate, and columns of figures
+// The picture: names, bars in units of the rate of memcpy, and columns of values.
 
 constexpr double kNames = 320, kUnit = 300, kMostUnits = 1.75, kLine = 18, kHeader = 104, kMargin = 20;
 constexpr double kElements = kNames + kMostUnits * kUnit + 80, kBytes = kElements + 76, kVerdict = kBytes + 18;

@@ -21,7 +21,7 @@ namespace {
 using nlohmann::json;
 
 constexpr int64_t kLeastBytes = 64, kMostBytes = int64_t{4} << 30;
-constexpr int64_t kGrowth = 4;  // from size to size
+constexpr int64_t kGrowth = 4;  // ratio of adjacent sizes
 constexpr int64_t kCastElements = int64_t{1} << 20, kFewElements = 64;
 constexpr int kCastRounds = 7;
 constexpr double kQuietLoad = 0.3;  // above the threads of all ranks
@@ -64,10 +64,10 @@ std::vector<int64_t> sizes_of(int64_t least, int64_t most) {
   return sizes;
 }
 
-// ---- one series
+// One series.
 
-// The way that a call has taken, reported by the bytes that it sent: messages of little, and of two ranks, go in one step. See
-// lpt_cost_algorithm_values. Reduce-scatters and all-gathers are one step of the two anyway.
+// Infers the algorithm of a call from the bytes that it sent. Small messages, and those of two ranks, use one step; see
+// lpt_cost_algorithm_values. Reduce-scatters and all-gathers always are one step of the two.
 lpt_cost_algorithm algorithm_of(const CommReport &report, const CommSeries &series, const CommTime &time) {
   if (series.collective != LPT_COST_COLLECTIVE_ALL_REDUCE) return LPT_COST_ALGORITHM_TWO_SHOT;
   const bool is_one_shot = report.engine != "local" && time.rank_bytes > 0.99 * (report.ranks - 1) * time.bytes;
@@ -81,7 +81,7 @@ int steps_of(lpt_context *context, const CommReport &report, const CommSeries &s
   return values.step_count;
 }
 
-// A call of some steps is as many messages in a row: the link is that of one. Gives why there is none, or nothing.
+// Fits a link to the times. A call of several steps is as many messages in sequence. Returns the reason if there is no fit.
 std::string fit(lpt_context *context, const CommReport &report, CommSeries &series) {
   std::vector<double> bytes, seconds;
   for (CommTime &time : series.times) {
@@ -116,7 +116,7 @@ void print_fit(const CommSeries &series, const std::string &problem) {
   print_out("{}: {}, within a factor of {:.2f}\n", series.name(), series.link_text(), worst);
 }
 
-// ---- from where on a narrower format pays
+// Crossover of narrower formats.
 
 double median_seconds(const std::function<void()> &body) {
   std::vector<double> seconds;
@@ -147,7 +147,7 @@ CastSeconds cast_seconds(lpt_context *context, lpt_format plain, lpt_format payl
   return seconds;
 }
 
-// Few elements tell what a cast costs however short; many the rate.
+// Small sizes determine the fixed overhead of a cast, large sizes its rate.
 lpt_cost_cast_rates cast_rates(lpt_context *context, lpt_format plain, lpt_format payload) {
   const CastSeconds few = cast_seconds(context, plain, payload, kFewElements);
   const CastSeconds many = cast_seconds(context, plain, payload, kCastElements);
@@ -194,7 +194,7 @@ void print_break_evens(const CommReport &report) {
   }
 }
 
-// ---- wires that were measured
+// Measured wire formats.
 
 const CommSeries *plain_of(const CommReport &report, const CommSeries &wired) {
   for (const CommSeries &series : report.series) {
@@ -232,7 +232,7 @@ void print_wires(const CommReport &report) {
   }
 }
 
-// What speaks against the figures.
+// Prints warnings about the reliability of the results.
 void print_doubts(const CommReport &report) {
   if (report.load > report.ranks * report.threads + kQuietLoad) {
     print_out("load average {:.1f}: other work disturbs these figures\n", report.load);
@@ -243,7 +243,7 @@ void print_doubts(const CommReport &report) {
   }
 }
 
-// ---- the whole
+// The complete benchmark.
 
 std::vector<CommTask> tasks_of(const BenchCommOptions &requests, std::vector<CommSeries> &out_series) {
   std::vector<CommTask> tasks;
@@ -262,7 +262,7 @@ std::vector<CommTask> tasks_of(const BenchCommOptions &requests, std::vector<Com
       const lpt_format format = find_format(name);
       add(collective, format, LPT_FORMAT_NONE);
       if (collective == LPT_COST_COLLECTIVE_ALL_GATHER || format == LPT_FORMAT_F64)
-        continue;  // they are sent as they are
+        continue;  // sent without a wire format
       for (const std::string &wire : requests.wires) add(collective, format, find_format(wire));
     }
   }
@@ -279,7 +279,7 @@ CommReport measured(const BenchCommOptions &requests) {
   report.link.link_bytes_per_second = requests.link_gigabytes * 1e9;
   if (requests.sends_messages) report.options.flags |= LPT_COMM_MESSAGES;
   const std::vector<CommTask> tasks = tasks_of(requests, report.series);
-  for (const std::string &name : requests.payloads) find_format(name);  // before time is spent
+  for (const std::string &name : requests.payloads) find_format(name);  // before the measurements
 
   StatusLine status(requests.is_quiet);
   CommRace racing{requests.ranks, requests.threads, requests.seconds, report.options, report.link, nullptr};
@@ -377,7 +377,7 @@ void bench_comm(const BenchCommOptions &options) {
   print_doubts(report);
   const Context context = make_context(1);
   for (CommSeries &series : report.series) {
-    if (series.wire != LPT_FORMAT_NONE) continue;  // a time of casts as well
+    if (series.wire != LPT_FORMAT_NONE) continue;  // includes the time of casts
     const std::string problem = fit(context.get(), report, series);
     print_fit(series, problem);
   }

@@ -1,4 +1,4 @@
-// What a bench of collectives found.
+// Results of a benchmark of collectives.
 #pragma once
 
 #include <string>
@@ -8,32 +8,32 @@
 
 namespace tool {
 
-// One collective in one format, from its least size to its largest.
+// One collective in one format, from the smallest to the largest size.
 struct CommSeries {
   lpt_cost_collective collective = LPT_COST_COLLECTIVE_ALL_REDUCE;
   lpt_format format = LPT_FORMAT_NONE;
   lpt_format wire = LPT_FORMAT_NONE;
   std::vector<CommTime> times;
   bool has_link = false;
-  lpt_cost_link link = LPT_COST_LINK_INIT;  // that fits the times
+  lpt_cost_link link = LPT_COST_LINK_INIT;  // fitted to the times
 
   std::string name() const;
   std::string link_text() const;
   double modelled_seconds(const CommTime &time) const;
 };
 
-// From where on a format pays on the way.
+// The size from which a wire format saves time.
 struct CommBreakEven {
   lpt_format payload = LPT_FORMAT_NONE;
   lpt_cost_cast_rates rates = LPT_COST_CAST_RATES_INIT;
   int64_t elements = -1;
 };
 
-// A wire against the tensors' own format, size by size.
+// A wire format compared with the format of the tensor, size by size.
 struct CommWire {
   std::string name;            // of the series
-  std::vector<double> shares;  // of the time without the wire
-  double pays_from = -1;       // bytes: from this size on, at all that were measured; -1: not at the largest
+  std::vector<double> shares;  // of the time without the wire format
+  double pays_from = -1;       // bytes: it saves time at all measured sizes from this one; -1: not at the largest
 };
 
 struct CommReport {
@@ -43,7 +43,7 @@ struct CommReport {
   lpt_comm_options options = LPT_COMM_OPTIONS_INIT;
   lpt_comm_emulation link = LPT_COMM_EMULATION_INIT;
   std::vector<CommSeries> series;
-  lpt_format plain = LPT_FORMAT_NONE;  // of the all-reduce that break-evens are about; NONE: none was measured
+  lpt_format plain = LPT_FORMAT_NONE;  // format of the all-reduce for the crossovers; NONE: none was measured
   std::vector<CommBreakEven> break_evens;
   std::vector<CommWire> wires;
 };

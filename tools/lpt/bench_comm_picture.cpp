@@ -1,5 +1,5 @@
-// The picture of a bench of collectives: times and rates over sizes, all axes logarithmic. Dots are measured; a curve is the
-// latency and the bandwidth that fit them.
+// The plot of a benchmark of collectives: times and rates over sizes, all axes logarithmic. Dots are measurements. A curve
+// shows the fitted latency and bandwidth.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -15,7 +15,7 @@ namespace {
 
 constexpr double kMargin = 24, kTop = 118, kWidth = 440, kHeight = 320, kAxis = 64, kGap = 40, kFooter = 60;
 constexpr double kLegendLine = 18, kDot = 5;
-// Distinguished by people who see colours differently, too (Okabe and Ito).
+// Distinguishable for color-blind readers (Okabe and Ito).
 constexpr const char *kColors[] = {"#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#24292f"};
 
 const char *color_of(size_t series) { return kColors[series % std::size(kColors)]; }
@@ -107,7 +107,7 @@ class Picture {
         if (series.has_link) values.add(panel.value(time.rank_bytes, series.modelled_seconds(time)));
       }
     }
-    // Whole powers of ten, so that the grid ends where the panel does.
+    // Full powers of ten, so that the grid ends at the edge of the panel.
     return {std::pow(10.0, std::floor(std::log10(values.least))), std::pow(10.0, std::ceil(std::log10(values.most)))};
   }
 
@@ -141,7 +141,7 @@ class Picture {
   double x_of(double bytes) const { return kWidth * part_of(bytes, sizes_); }
   double y_of(double value, const Range &values) const { return kTop + kHeight * (1 - part_of(value, values)); }
 
-  // Where a value stands on a logarithmic axis, 0 to 1.
+  // Returns the position of a value on a logarithmic axis, 0 to 1.
   static double part_of(double value, const Range &range) {
     const double whole = std::log(range.most / range.least);
     return whole > 0 ? std::log(value / range.least) / whole : 0.5;

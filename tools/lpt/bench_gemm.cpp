@@ -80,7 +80,7 @@ GemmReport measured(const BenchGemmOptions &requests) {
   return report;
 }
 
-// Adds the peers of another file that computed the same shapes.
+// Adds the peers of another file with the same shapes.
 void add_peers(GemmReport &report, const std::string &path) {
   const GemmReport other = read_gemm_report(path);
   if (other.threads != report.threads) {

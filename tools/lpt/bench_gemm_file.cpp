@@ -24,7 +24,7 @@ GemmLimit limit_of(const json &object, const char *key) {
   return *limit;
 }
 
-// A number that a picture can use.
+// Returns a nonnegative finite value of an object.
 double number_of(const json &object, const char *key) {
   const auto number = object.at(key).get<double>();
   if (!std::isfinite(number) || number < 0) throw Error(fmt::format("{} is {}: expected 0 or more", key, number));

@@ -1,4 +1,4 @@
-// Figures of a bench of GEMMs, as gemm_bench, peers.py and `lpt bench gemm --json` write them.
+// Results of a GEMM benchmark, as written by gemm_bench, peers.py and `lpt bench gemm --json`.
 #pragma once
 
 #include <string>
@@ -7,10 +7,10 @@
 
 namespace tool {
 
-// Throws Error when the file holds something else.
+// Throws Error if the file has other contents.
 lpt::bench::GemmReport read_gemm_report(const std::string &path);
 
-// SVG: a panel for each shape, shares of the limit as bars, peers in grey.
+// Returns an SVG with a panel for each shape, shares of the limit as bars, peers in gray.
 std::string gemm_picture(const lpt::bench::GemmReport &report);
 
 }  // namespace tool

@@ -1,5 +1,5 @@
-// The picture of a bench of GEMMs: a panel for each shape, a line for each pair, two bars on a line: plain and packed
-// weights. Lengths are shares of what bounds the GEMM; peers are grey.
+// The plot of a GEMM benchmark: a panel for each shape, a row for each pair, and two bars per row for dense and packed weights.
+// Lengths are shares of the limit of the GEMM. Peers are gray.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -23,7 +23,7 @@ constexpr double kMargin = 24, kNames = 190, kUnit = 210, kMostUnits = 1.08, kFi
 constexpr double kPanel = kMostUnits * kUnit + kFigures, kGap = 30;
 constexpr double kLine = 25, kBar = 9, kTitle = 46, kHeader = 118;
 constexpr double kPale = 0.45;
-// Distinguished by people who see colours differently, too (Okabe and Ito).
+// Distinguishable for color-blind readers (Okabe and Ito).
 constexpr const char *kPeer = "#9aa1a8";
 constexpr const char *kGoal = "#24292f";
 
@@ -42,7 +42,7 @@ const char *color_of(const GemmRate &rate) {
   return kInk;
 }
 
-// What of each is first seen first: shapes, or names with ours before peers.
+// Returns the distinct keys in order of first occurrence, those of LPT before those of peers.
 template <typename Key>
 std::vector<std::string> kinds(const std::vector<GemmRate> &rates, Key key) {
   std::vector<std::string> result;

@@ -15,7 +15,7 @@ namespace {
 
 float reciprocal(float value) { return 1.0f / value; }
 
-// With `keeps_tensor_scale` the scale that `quantized` holds stays.
+// With `keeps_tensor_scale` the tensor scale of `quantized` is used.
 void quantize(lpt_context *context, const lpt_tensor *source, bool keeps_tensor_scale, lpt_tensor *quantized) {
   lpt_quantize_options options = LPT_QUANTIZE_OPTIONS_INIT;
   options.flags = keeps_tensor_scale ? LPT_QUANTIZE_KEEP_TENSOR_SCALE : 0;
@@ -49,7 +49,7 @@ float amax_of(std::span<const float> numbers) {
   float amax = 0.0f;
   for (const float number : numbers) {
     const float magnitude = std::fabs(number);
-    // False for NaN; infinity does not count.
+    // False for NaN; infinity is excluded.
     if (magnitude > amax && magnitude <= std::numeric_limits<float>::max()) amax = magnitude;
   }
   return amax;
@@ -64,13 +64,13 @@ RowCast::RowCast(lpt_context *context, lpt_format format, float amax) : context_
   const lpt_format_description description = describe(format);
   if (description.tensor_scale != LPT_FORMAT_NONE) {
     tensor_scale_ = scale_of(amax);
-    // A file holds this scale's inverse. A scale that has been inverted twice survives being inverted twice: what is
-    // read back is, bit for bit, what was cast.
+    // A file stores the inverse of this scale. A scale that is inverted twice is unchanged by two more inversions, so the scale
+    // read back equals that of the cast bit for bit.
     if (description.block_scale != LPT_FORMAT_NONE) tensor_scale_ = reciprocal(reciprocal(*tensor_scale_));
   }
 }
 
-// The tensor scale that the library chooses for an amax.
+// Returns the tensor scale that the library selects for an amax.
 float RowCast::scale_of(float amax) const {
   const Tensor number = wrap_matrix(context_, LPT_FORMAT_F32, &amax, 1, 1);
   const Tensor probe = make_matrix(context_, format_, 1, 1);
@@ -82,7 +82,7 @@ float RowCast::scale_of(float amax) const {
 
 lpt_tensor *RowCast::empty(int64_t rows, int64_t columns) {
   if (rows != rows_ || columns != columns_) {
-    tensor_.reset();  // before the next one is made, so that there are never two
+    tensor_.reset();  // before the next one is created, so that only one is in memory
     tensor_ = make_matrix(context_, format_, rows, columns);
     rows_ = rows;
     columns_ = columns;

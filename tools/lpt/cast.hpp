@@ -1,5 +1,5 @@
-// Rows of numbers to a format and back. A matrix may be cast in pieces of rows: the pieces together are what the whole
-// would be, because the scale of the whole, where the format has one, follows from an amax that is given.
+// Casts rows of values to a format and back. A matrix may be cast in slices of rows. The slices equal the cast of the full
+// matrix, because a tensor scale is derived from a given amax.
 #pragma once
 
 #include <optional>
@@ -16,7 +16,7 @@ class NumberReader {
  public:
   NumberReader(lpt_context *context, const SafetensorsFile &file, const StoredTensor &tensor);
 
-  // `digest`, if any, takes the bytes as they stand in the file.
+  // `digest`, if not null, receives the bytes of the file.
   void read(int64_t first, std::span<float> numbers, Digest *digest);
 
  private:
@@ -27,20 +27,20 @@ class NumberReader {
   std::vector<std::byte> raw_;
 };
 
-// The largest finite magnitude.
+// Returns the largest finite magnitude.
 float amax_of(std::span<const float> numbers);
 
 class RowCast {
  public:
-  // `amax` of the whole matrix counts where the format has a tensor scale.
+  // `amax` is that of the full matrix. It is used if the format has a tensor scale.
   RowCast(lpt_context *context, lpt_format format, float amax);
 
-  // The pieces but the last have a multiple of this many rows; 0: the matrix cannot be cut.
+  // All slices except the last have a multiple of this many rows; 0: the matrix cannot be divided.
   static int64_t row_granule(const lpt_format_description &description);
 
-  // The tensor lives until the next call.
+  // The tensor is valid until the next call.
   const lpt_tensor *encode(std::span<const float> numbers, int64_t rows, int64_t columns);
-  // The format's memory for so many rows, to be filled from a file and decoded.
+  // Returns a tensor of the format with this many rows, to be filled from a file and decoded.
   lpt_tensor *empty(int64_t rows, int64_t columns);
   void decode(std::span<float> numbers);
 
@@ -55,13 +55,13 @@ class RowCast {
   int64_t columns_ = -1;
 };
 
-// Squared sums of numbers and of what a cast changed; numbers that are not finite are counted apart.
+// Sums of squares of values and of cast errors. Values that are not finite are counted separately.
 struct CastError {
   double signal = 0.0;
   double noise = 0.0;
   double largest = 0.0;      // largest change
-  uint64_t lost = 0;         // finite numbers that became none, as all of a block whose scale is NaN
-  uint64_t made_finite = 0;  // infinite numbers and NaN that became finite, as in formats without them
+  uint64_t lost = 0;         // finite values that became non-finite, as in a block whose scale is NaN
+  uint64_t made_finite = 0;  // infinities and NaN that became finite, as in formats without them
   uint64_t elements = 0;
 
   void add(std::span<const float> numbers, std::span<const float> decoded);

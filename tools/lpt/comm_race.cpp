@@ -18,11 +18,11 @@ using Comm = std::unique_ptr<lpt_comm, Destroy<lpt_comm_destroy>>;
 
 constexpr int kFirstCalls = 3;
 constexpr int kLeastRounds = 5, kMostRounds = 1000, kMostCalls = 1000;
-constexpr double kRoundSeconds = 200e-6;  // a round of many calls makes the barrier's own time small
+constexpr double kRoundSeconds = 200e-6;  // many calls per round make the time of the barrier negligible
 
 struct Sizes {
-  int64_t part = 0;  // elements of one rank's part
-  double bytes = 0;  // of all parts
+  int64_t part = 0;  // elements of the slice of one rank
+  double bytes = 0;  // of all slices
 };
 
 Sizes sizes_of(const CommTask &task, int ranks) {
@@ -51,7 +51,7 @@ class Ranks {
   }
 
  private:
-  // One rank: who it is, and memory for every task.
+  // One rank: its index, context and comm, and memory for every task.
   struct Self {
     int rank;
     Context context;
@@ -67,8 +67,8 @@ class Ranks {
     return Group(group);
   }
 
-  // A rank that fails frees the others: from the group, which may be waiting for its comm, and from the barrier, by leaving it
-  // for good.
+  // A rank that fails releases the others: from the group, which may be waiting for its comm, and from the barrier, by dropping
+  // out of it permanently.
   void live(int rank) {
     try {
       work(rank);
@@ -107,7 +107,7 @@ class Ranks {
     time.bytes = sizes.bytes;
     time.rank_bytes = static_cast<double>(read(self).bytes_sent - sent) / kFirstCalls;
     if (self.rank == 0) plan(first / kFirstCalls);
-    start_.arrive_and_wait();  // all ranks see the plan
+    start_.arrive_and_wait();  // all ranks read the plan
     const int rounds = rounds_, calls = calls_;
     std::vector<double> seconds;
     for (int round = 0; round < rounds; ++round) seconds.push_back(time_of(self, task, calls) / calls);
@@ -123,7 +123,7 @@ class Ranks {
         static_cast<int>(std::clamp(race_.seconds / (calls_ * seconds), double{kLeastRounds}, double{kMostRounds}));
   }
 
-  // From the first rank's start to the last one's end.
+  // Returns the seconds from the start of the first rank to the end of the last one.
   double time_of(Self &self, const CommTask &task, int calls) {
     start_.arrive_and_wait();
     const double begin = lpt::bench::now();

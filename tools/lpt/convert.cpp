@@ -23,7 +23,7 @@ using nlohmann::json;
 constexpr uint64_t kBytesPerTensor = 3072;
 constexpr double kLeastDecibels = 10.0;
 
-// Per tensor: what reader, plan, results and report hold, measured with 400,000 tensors.
+// Bytes per tensor of reader, plan, results and report, measured with 400,000 tensors.
 HeaderMemory header_memory(const ConvertOptions &options) {
   return {.bytes = static_cast<uint64_t>(options.memory_mebibytes) << 20, .per_tensor = kBytesPerTensor, .per_byte = 9};
 }
@@ -38,7 +38,7 @@ int64_t modified_nanoseconds(const std::string &path) {
   return std::filesystem::last_write_time(path).time_since_epoch().count();
 }
 
-// What a second run must find unchanged.
+// The properties that must be unchanged when a second run resumes.
 json identity_of(const ConvertOptions &options, const SafetensorsFile &input, const Plan &plan) {
   return {{"release", lpt_version_string()},
           {"input_bytes", input.file_bytes()},
@@ -52,7 +52,7 @@ json identity_of(const ConvertOptions &options, const SafetensorsFile &input, co
           {"output_header", digest_text(plan.prefix)}};
 }
 
-// Why a journal is not of this conversion; "" if it is.
+// Returns why a journal does not belong to this conversion; "" if it does.
 std::string why_not_same(const json &before, const json &now) {
   for (const auto &[key, value] : now.items()) {
     if (before.contains(key) && before[key] == value) continue;
@@ -87,7 +87,7 @@ ItemResult result_from_json(const json &line) {
   return result;
 }
 
-// Paths may hold bytes that JSON cannot: they become U+FFFD.
+// Bytes of a path that are not UTF-8 become U+FFFD.
 std::string report_text(const json &value) { return value.dump(2, ' ', false, json::error_handler_t::replace) + "\n"; }
 
 json number_or_null(double value) { return std::isfinite(value) ? json(value) : json(nullptr); }
@@ -138,7 +138,7 @@ class ConversionRun {
         }
       }
     }
-    // Too little memory for one tensor is reported before the first one is written.
+    // Insufficient memory for one tensor is reported before the first one is written.
     for (const Item &item : plan_.items) {
       if (item.action == Action::kEncode || item.action == Action::kDecode) converter_.rows_at_once(item);
     }
@@ -151,7 +151,7 @@ class ConversionRun {
     }
   }
 
-  // A run that was killed between its last two steps has left the output whole and the journal beside it.
+  // A run that was killed between its last two steps leaves the complete output and the journal.
   bool is_finished_before() {
     if (!file_exists(options_.output)) return false;
     if (file_exists(journal_path_) && !options_.is_restarted) {
@@ -200,7 +200,7 @@ class ConversionRun {
       const Item &item = plan_.items[i];
       results_.push_back(run_item(item, partial, progress));
       check_error(item, results_.back().error);
-      // The bytes are on the disk before the journal says so.
+      // The bytes are synced to the disk before the journal records them.
       partial.sync();
       journal.add(result_to_json(i, results_.back()));
     }
@@ -212,7 +212,7 @@ class ConversionRun {
     rename_file(partial_path_, options_.output);
   }
 
-  // Numbers that lost nearly everything are of no use: such a conversion leaves no file.
+  // A conversion that destroys the values is rejected and leaves no file.
   void check_error(const Item &item, const CastError &error) const {
     const double value = decibels(error.signal, error.noise);
     const bool is_lost = std::isnan(value) && error.lost > 0;
@@ -224,7 +224,7 @@ class ConversionRun {
                             kLeastDecibels));
   }
 
-  // A new partial file. One that is there belongs to the journal, or the user gives it up by --restart.
+  // Creates a new partial file. An existing one must belong to the journal, or the user must pass --restart.
   File begin(Journal &journal) const {
     if (journal.is_new() && file_exists(partial_path_) && !options_.is_restarted) {
       remove_file(journal_path_);
@@ -248,7 +248,7 @@ class ConversionRun {
     }
   }
 
-  // The partial file of an earlier run; the results of what it has finished are taken over.
+  // Opens the partial file of an earlier run, and takes over the results of its completed tensors.
   std::optional<File> resume(const Journal &journal) {
     if (options_.is_restarted || journal.lines().empty() || !file_exists(partial_path_)) return std::nullopt;
     const std::string problem = why_not_same(journal.lines().front(), identity_of(options_, input_, plan_));

@@ -15,15 +15,15 @@ namespace tool {
 namespace {
 
 constexpr int64_t kCopyBytes = int64_t{512} << 10;  // two of them fit the smallest --memory
-// Held for each number of a piece, at most: raw 8, f32 and its decoded twin 8, codes 4, scales of tiny blocks 4; then
-// what the library and the packing make for themselves.
+// Maximum bytes per element of a slice: raw 8, f32 and its decoded copy 8, codes 4, scales of small blocks 4; and the buffers
+// of the library and of packing.
 constexpr int64_t kBytesPerNumber = 40;
-// More than this makes nothing faster.
+// Larger slices are not faster.
 constexpr int64_t kMostNumbers = int64_t{4} << 20;
-// Zero points of up to 16 rows share a word, and blocks have up to 128 rows: pieces begin on multiples of this.
+// Zero points of up to 16 rows share a word, and blocks have up to 128 rows: slices begin at multiples of this.
 constexpr int64_t kRowGranule = 128;
 
-// A digest for each part, put together at the end: parts are written alternately.
+// One digest for each part, combined at the end, because the parts are written alternately.
 class PartDigests {
  public:
   void add(Role role, std::span<const std::byte> bytes) { digests_[static_cast<size_t>(role)].add(bytes); }
@@ -55,7 +55,7 @@ int64_t Converter::rows_at_once(const Item &item) const {
   const lpt_format_description &description = plan_.layout.description;
   const bool is_cut = item.action == Action::kEncode || item.action == Action::kDecode;
   const int64_t own = is_cut ? RowCast::row_granule(description) : 1;
-  // A cast without scales may be cut anywhere: then a granule is one row.
+  // A cast without scales may be divided anywhere, so its granule is one row.
   const int64_t granule = !is_cut ? 1 : own == 0 ? std::max<int64_t>(item.rows, 1) : std::max(own, kRowGranule);
   const int64_t columns = std::max<int64_t>(item.columns, 1);
   const int64_t numbers = std::min(memory_bytes_ / kBytesPerNumber, own == 0 ? memory_bytes_ : kMostNumbers);
@@ -128,7 +128,7 @@ float Converter::find_amax(const Item &item) const {
 ItemResult Converter::encode(const Item &item, File &output, const Report &report) const {
   const StoredTensor &source = *item.inputs.front().tensor;
   ItemResult result;
-  // Only a tensor scale needs the amax before the first row is cast.
+  // Only a tensor scale requires the amax before the first row is cast.
   if (plan_.layout.has_tensor_scale()) result.amax = find_amax(item);
   RowCast cast(context_, plan_.format, result.amax);
   NumberReader reader(context_, input_, source);
@@ -142,7 +142,7 @@ ItemResult Converter::encode(const Item &item, File &output, const Report &repor
     const lpt_tensor *tensor = cast.encode(numbers, rows.count, item.columns);
     put_rows(context_, plan_.layout, shape_of(item), rows.first, rows.count, tensor,
              [&](Role role, uint64_t offset, std::span<const std::byte> bytes) {
-               // A shape that the bytes tell by themselves has no place in the file.
+               // A shape that follows from the bytes is not stored in the file.
                const bool is_requested = std::any_of(item.outputs.begin(), item.outputs.end(),
                                                      [&](const OutputPart &part) { return part.role == role; });
                if (!is_requested) return;
@@ -203,7 +203,7 @@ ItemResult Converter::decode(const Item &item, File &output, const Report &repor
     get_rows(context_, plan_.layout, shape_of(item), rows.first, rows.count, tensor,
              [&](Role role, uint64_t offset, std::span<std::byte> requested) {
                input_.read(*item.input(role), offset, requested);
-               // A scale of the whole matrix comes with every piece.
+               // A scale of the full matrix is read with every slice.
                const bool is_again = rows.first > 0 && offset == 0;
                if (is_again) return;
                read.add(role, requested);
@@ -229,7 +229,7 @@ uint64_t Converter::digest_of_input(const Item &item) const {
   PartDigests digests;
   std::vector<std::byte> bytes;
   for (const InputPart &part : item.inputs) {
-    if (part.role == Role::kShape) continue;  // it is read while planning
+    if (part.role == Role::kShape) continue;  // it is read by the planning
     for_each_block(part.tensor->bytes(), [&](uint64_t offset, size_t count) {
       bytes.resize(count);
       input_.read(*part.tensor, offset, bytes);
@@ -261,7 +261,7 @@ void Converter::verify(const Item &item, const SafetensorsFile &made, const Repo
     throw Error(fmt::format("{}: tensor {} lacks a part: a defect of lpt", made.path(), in_quotes(item.name)));
   };
   if (item.action != Action::kEncode) {
-    // Copies are compared byte for byte; casts without scales are checked when they are written.
+    // Copies are compared byte for byte. Casts without scales are checked when they are written.
     if (item.action != Action::kCopy) return;
     const StoredTensor &source = *item.inputs.front().tensor;
     std::vector<std::byte> there, here;

@@ -1,4 +1,4 @@
-// Carries out one item of a plan after the other: reads rows, casts them, writes each part where the plan has it.
+// Executes the items of a plan in order: reads rows, casts them, and writes each part at its offset in the plan.
 #pragma once
 
 #include <functional>
@@ -10,29 +10,29 @@
 namespace tool {
 
 struct ItemResult {
-  uint64_t read_digest = 0;     // of the input's bytes, in the order they are read
-  uint64_t written_digest = 0;  // of the output's bytes, part by part
+  uint64_t read_digest = 0;     // of the bytes of the input, in the order of reading
+  uint64_t written_digest = 0;  // of the bytes of the output, part by part
   float amax = 0.0f;
   CastError error;
 };
 
 class Converter {
  public:
-  using Report = std::function<void(uint64_t bytes)>;  // bytes of input that have been dealt with
+  using Report = std::function<void(uint64_t bytes)>;  // processed bytes of the input
 
   Converter(lpt_context *context, const SafetensorsFile &input, const Plan &plan, int64_t memory_bytes)
       : context_(context), input_(input), plan_(plan), memory_bytes_(memory_bytes) {}
 
-  // Rows that are held at once; throws when even the fewest possible need more memory than allowed.
+  // Returns the rows of one slice. Throws Error if the minimum needs more memory than allowed.
   int64_t rows_at_once(const Item &item) const;
 
   ItemResult run(const Item &item, File &output, const Report &report) const;
 
-  // Digests of what stands in the files, as run() would give them: for a second run.
+  // Returns digests of the file contents that equal those of run(), for a second run.
   uint64_t digest_of_input(const Item &item) const;
   uint64_t digest_of_output(const Item &item, const File &output) const;
 
-  // Reads the item back from `made` and compares it with a cast made again. Throws at the first difference.
+  // Reads the item back from `made` and compares it with a second cast. Throws Error at the first difference.
   void verify(const Item &item, const SafetensorsFile &made, const Report &report) const;
 
  private:

@@ -1,5 +1,4 @@
-// A 64-bit digest that tells whether bytes have changed by accident. It is no guard against somebody who wants to
-// deceive.
+// A 64-bit digest that detects accidental changes. It is not secure against deliberate ones.
 #pragma once
 
 #include <cstddef>
@@ -12,7 +11,7 @@ namespace tool {
 
 class Digest {
  public:
-  // The result does not depend on how the bytes are cut into calls.
+  // The result does not depend on the division of the bytes into calls.
   void add(std::span<const std::byte> bytes) {
     length_ += bytes.size();
     while (!bytes.empty() && (held_ != 0 || bytes.size() < sizeof(uint64_t))) {
@@ -38,7 +37,7 @@ class Digest {
   }
 
  private:
-  // Multiply and fold: each bit of the word reaches the low half, each of the low half the next GEMM.
+  // Multiplies and folds: each bit of the word affects the low half, and each bit of the low half the next product.
   void take(uint64_t word) {
     state_ = (state_ ^ word) * 0x9E3779B97F4A7C15u;
     state_ ^= state_ >> 32;

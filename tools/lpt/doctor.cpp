@@ -15,14 +15,14 @@ namespace tool {
 
 namespace {
 
-constexpr int64_t kExtent = 256;  // whole blocks in every preset
+constexpr int64_t kExtent = 256;  // full blocks in every preset
 
-// What the library's rows request, and what later ones may.
+// Features that kernels of the library require, and some that later ones may require.
 constexpr const char *kFeatures[] = {"avx2",     "fma",        "f16c",        "avx512f",     "avx512bw",    "avx512vl",
                                      "avx512dq", "avx512vbmi", "avx512_vnni", "avx512_bf16", "avx512_fp16", "gfni",
                                      "avx_vnni", "amx_tile",   "amx_bf16",    "amx_int8"};
 
-// The value behind `key` in Linux's list of CPUs, "" where there is none.
+// Returns the value of `key` in /proc/cpuinfo, "" if missing.
 std::string cpu_field(const std::string &key) {
   std::ifstream list("/proc/cpuinfo");
   for (std::string line; std::getline(list, line);) {
@@ -65,7 +65,7 @@ class Choices {
     return chosen_rows(context_, lpt_dequantize(context_, from.get(), &options, to.get()));
   }
 
-  // Input times weight as a linear layer has it: both have their blocks along k.
+  // Input times weight as in a linear layer: both have their blocks along k.
   std::string gemm(lpt_format format) const {
     const Tensor operand = make_matrix(context_, format, kExtent, kExtent);
     const Tensor result = wrap_matrix(context_, LPT_FORMAT_F32, nullptr, kExtent, kExtent);
@@ -136,7 +136,7 @@ std::string doctor_report() {
 std::string devices_report() {
   std::string text;
   for (const lpt_device device : {LPT_DEVICE_CPU, LPT_DEVICE_CUDA}) {
-    int32_t count = 1;  // the first one tells how many there are, or why none
+    int32_t count = 1;  // index 0 returns the number of devices, or the reason why there is none
     for (int32_t index = 0; index < count; ++index) {
       lpt_device_info facts = LPT_DEVICE_INFO_INIT;
       if (lpt_device_describe(nullptr, device, index, &facts) != LPT_OK) break;

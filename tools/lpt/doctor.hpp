@@ -1,4 +1,4 @@
-// lpt doctor: what this library and this machine can do together.
+// lpt doctor: capabilities of this library on this machine.
 #pragma once
 
 #include <string>
@@ -7,7 +7,7 @@ namespace tool {
 
 std::string doctor_report();
 
-// A line for each device, or for each kind that is not there, and why.
+// Returns a line for each device, or for each missing kind with the reason.
 std::string devices_report();
 
 }  // namespace tool

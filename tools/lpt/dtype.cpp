@@ -6,7 +6,7 @@ namespace tool {
 
 namespace {
 
-// Elements below 8 bits are packed; they and the complex ones are carried through as bytes.
+// Elements below 8 bits are packed. These and complex elements are copied as bytes.
 constexpr Dtype kDtypes[] = {
     {"BOOL", 8, "", false},
     {"F4", 4, "", false},

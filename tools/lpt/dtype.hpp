@@ -1,4 +1,4 @@
-// The element types that a safetensors file names.
+// The element types of safetensors files.
 #pragma once
 
 #include <cstdint>
@@ -12,13 +12,13 @@ namespace tool {
 struct Dtype {
   std::string_view name;
   int32_t bits;
-  std::string_view format;  // LPT's name of the same bytes, "" where LPT has none
-  bool is_float;            // a tensor of it is a matrix of numbers that can be cast
+  std::string_view format;  // name of the LPT format with equal bytes, "" if none
+  bool is_float;            // a tensor of this type is a matrix of values that can be cast
 };
 
 std::span<const Dtype> dtypes();
 const Dtype *find_dtype(std::string_view name);         // NULL: unknown
-const Dtype *dtype_of_format(std::string_view format);  // NULL: no type of a safetensors file has these bytes
-lpt_format format_of(const Dtype &dtype);               // LPT_FORMAT_NONE where this library has none
+const Dtype *dtype_of_format(std::string_view format);  // NULL: no type of safetensors files has these bytes
+lpt_format format_of(const Dtype &dtype);               // LPT_FORMAT_NONE if this library has none
 
 }  // namespace tool

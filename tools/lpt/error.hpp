@@ -1,4 +1,4 @@
-// What a user can cause: a missing file, a damaged file, a bad option. The text is one line.
+// An error that a user can cause: a missing or damaged file, an invalid option. The text is one line.
 #pragma once
 
 #include <stdexcept>

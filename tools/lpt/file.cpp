@@ -20,7 +20,7 @@ namespace tool {
 namespace {
 
 constexpr mode_t kMode = 0644;
-constexpr size_t kMostPerCall = size_t{1} << 30;  // Linux moves at most 2 GiB per call
+constexpr size_t kMostPerCall = size_t{1} << 30;  // Linux transfers at most 2 GiB per call
 
 [[noreturn]] void reject(const std::string &path, const char *what) {
   throw Error(fmt::format("{}: {}: {}", path, what, std::strerror(errno)));
@@ -32,7 +32,7 @@ int open_or_reject(const std::string &path, int flags) {
   return descriptor;
 }
 
-// Whether text goes into the file as it is, such as /dev/stdout or a pipe, and not into a new file that replaces it.
+// Returns whether text is written directly, as to /dev/stdout or a pipe, instead of to a new file that replaces the path.
 bool is_device(const std::string &path) {
   struct stat status {};
   if (::lstat(path.c_str(), &status) != 0) return false;
@@ -40,7 +40,7 @@ bool is_device(const std::string &path) {
   if (is_link && ::stat(path.c_str(), &status) != 0) status.st_mode = S_IFREG;
   if (S_ISDIR(status.st_mode)) throw Error(fmt::format("{}: is a folder: expected the name of a file", path));
   if (!S_ISREG(status.st_mode)) return true;
-  // Neither the link nor what it leads to is replaced.
+  // Neither the link nor its target is replaced.
   if (is_link) throw Error(fmt::format("{}: is a symbolic link: expected the name of a file", path));
   return false;
 }
@@ -175,7 +175,8 @@ void rename_file(const std::string &from, const std::string &to) {
   if (::rename(from.c_str(), to.c_str()) != 0) reject(to, "cannot be written");
   const std::filesystem::path folder = std::filesystem::absolute(to).parent_path();
   const int descriptor = open_or_reject(folder.string(), O_RDONLY | O_DIRECTORY);
-  const bool is_synced = ::fsync(descriptor) == 0 || errno == EINVAL || errno == ENOTSUP;  // not for every folder
+  // Some folders do not support fsync().
+  const bool is_synced = ::fsync(descriptor) == 0 || errno == EINVAL || errno == ENOTSUP;
   const int reason = errno;
   ::close(descriptor);
   errno = reason;

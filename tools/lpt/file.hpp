@@ -1,4 +1,4 @@
-// Files by position: nothing is held in memory, and every failure names the file.
+// Files with positional reads and writes. No contents are kept in memory, and every error names the file.
 #pragma once
 
 #include <cstddef>
@@ -16,10 +16,10 @@ class File {
   ~File();
 
   static File open_to_read(const std::string &path);  // a regular file
-  // A regular file of this user that has no second name: a link that somebody else planted is an Error.
+  // Opens a regular file of this user with a single name. A link created by another user is an Error.
   static File open_own(const std::string &path);
   static File create_new(const std::string &path);  // an Error if the name exists, even as a link
-  // A new file that will replace `path`, under another name; errors name `path`.
+  // Creates a new file with another name that will replace `path`. Errors name `path`.
   static File create_beside(const std::string &path);
 
   const std::string &path() const { return path_; }
@@ -28,9 +28,9 @@ class File {
   void read(uint64_t offset, std::span<std::byte> bytes) const;  // all of them, or an Error
   void write(uint64_t offset, std::span<const std::byte> bytes);
   void sync();
-  void close();  // reports what a file system rejects only here
+  void close();  // reports errors that a file system returns only on close
   void truncate(uint64_t bytes);
-  bool try_lock();  // false when another process holds the lock
+  bool try_lock();  // false if another process has the lock
 
  private:
   File(int descriptor, std::string path) : descriptor_(descriptor), path_(std::move(path)) {}
@@ -39,14 +39,14 @@ class File {
   std::string path_;
 };
 
-bool file_exists(const std::string &path);  // also as a link that leads nowhere
+bool file_exists(const std::string &path);  // also for a dangling link
 void remove_file(const std::string &path);
-void rename_file(const std::string &from, const std::string &to);  // and makes it last: the folder is synced
+void rename_file(const std::string &from, const std::string &to);  // durable: syncs the folder
 std::string read_text(const std::string &path);
 
-// Replaces a regular file in one step, or writes into a device or pipe. A symbolic link to a file is an Error.
+// Replaces a regular file atomically, or writes to a device or pipe. A symbolic link to a file is an Error.
 void write_text(const std::string &path, const std::string &text);
-// Throws what write_text() would throw, before any work is done, or if `path` is `input`. An empty path is no target.
+// Throws the errors of write_text() before any work, or if `path` equals `input`. An empty path is no target.
 void check_text_target(const std::string &path, const std::string &input = "");
 
 }  // namespace tool

@@ -48,7 +48,7 @@ std::string bits_text(const lpt_format_description &description) {
                            description.mantissa_bits);
 }
 
-// Bits per number with all scales, of a large matrix.
+// Returns the bits per element of a large matrix, including all scales.
 double stored_bits(lpt_context *context, lpt_format format) {
   constexpr int64_t kExtent = 1024;
   const Tensor tensor = make_matrix(context, format, kExtent, kExtent);

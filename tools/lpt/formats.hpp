@@ -1,4 +1,4 @@
-// lpt formats: every format of the library, and what the bytes of one mean.
+// lpt formats: all formats of the library, and the description of one format.
 #pragma once
 
 #include <string>

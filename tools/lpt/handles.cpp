@@ -29,7 +29,7 @@ Context make_context(int32_t thread_count) {
 
 std::string chosen_rows(lpt_context *context, lpt_status status) {
   if (status != LPT_OK) return fmt::format("no: {}", lpt_status_string(status));
-  // Lines are "operation: row"; indented ones are rows that were passed over.
+  // Lines are "operation: kernel". Indented lines are rejected kernels.
   std::istringstream lines(lpt_context_explanation(context));
   std::string rows;
   for (std::string line; std::getline(lines, line);) {
@@ -69,7 +69,7 @@ std::string format_name(lpt_format format) {
 lpt_format find_format(const std::string &name) {
   lpt_format format = LPT_FORMAT_NONE;
   if (lpt_format_from_name(nullptr, name.c_str(), &format) == LPT_OK) return format;
-  // A context has the reason, which names the argument and its value first.
+  // The error of a context has the reason, after the argument and its value.
   constexpr size_t kMostCharacters = 300;
   const Context context = make_context(1);
   lpt_format_from_name(context.get(), name.c_str(), &format);

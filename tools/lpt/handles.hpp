@@ -1,4 +1,4 @@
-// LPT handles as C++ values: they end by themselves, and a status that is not LPT_OK becomes an Error.
+// LPT handles as C++ objects that own them. A status other than LPT_OK becomes an Error.
 #pragma once
 
 #include <cstdint>
@@ -22,16 +22,16 @@ struct Destroy {
 using Context = std::unique_ptr<lpt_context, Destroy<lpt_context_destroy>>;
 using Tensor = std::unique_ptr<lpt_tensor, Destroy<lpt_tensor_destroy>>;
 
-// Throws Error with the context's text unless status is LPT_OK.
+// Throws Error with the error text of the context if the status is not LPT_OK.
 void check(const lpt_context *context, lpt_status status);
 
 Context make_context(int32_t thread_count);
 
-// A matrix in memory of its own, and one of the caller's memory; `data` NULL serves LPT_CHECK_ONLY.
+// Creates a matrix with separate memory, or one on the memory of the caller. NULL `data` is valid for LPT_CHECK_ONLY.
 Tensor make_matrix(lpt_context *context, lpt_format format, int64_t rows, int64_t columns);
 Tensor wrap_matrix(lpt_context *context, lpt_format format, void *data, int64_t rows, int64_t columns);
 
-// The kernels that a call took which has just returned this status, or why there are none.
+// Returns the kernels of the last call, which returned this status, or why there are none.
 std::string chosen_rows(lpt_context *context, lpt_status status);
 
 struct NamedIsa {
@@ -45,11 +45,11 @@ inline constexpr NamedIsa kIsas[] = {{LPT_ISA_REFERENCE, "reference"},
                                      {LPT_ISA_X86_AMX, "x86_amx"}};
 
 std::string format_name(lpt_format format);
-lpt_format find_format(const std::string &name);  // throws Error when there is none
+lpt_format find_format(const std::string &name);  // throws Error if there is none
 std::optional<lpt_format_description> try_describe(lpt_format format);
 lpt_format_description describe(lpt_format format);
 
-// One part of a tensor: where its bytes lie and what they are. The bytes live as long as the tensor.
+// The memory and format of one part of a tensor. The memory is valid as long as the tensor.
 struct Part {
   lpt_format format = LPT_FORMAT_NONE;
   int64_t rows = 0;
@@ -58,7 +58,7 @@ struct Part {
   std::byte *data = nullptr;
 };
 
-// Nothing when the tensor has no such part.
+// Returns nothing if the tensor has no such part.
 std::optional<Part> part_of(lpt_context *context, const lpt_tensor *tensor, lpt_tensor_part part);
 
 }  // namespace tool

@@ -18,7 +18,7 @@ using nlohmann::json;
 
 constexpr std::string_view kMetadata = "__metadata__";
 
-// The events of nlohmann's parser, which keeps its own stack on the heap: depth costs no stack.
+// The event handler of the nlohmann parser, which keeps its stack on the heap, so that nesting uses no call stack.
 class HeaderEvents final : public nlohmann::json_sax<json> {
  public:
   HeaderEvents(const std::string &file, uint64_t bytes, const HeaderMemory &memory, Header &header)
@@ -182,7 +182,7 @@ class HeaderEvents final : public nlohmann::json_sax<json> {
   std::unordered_set<std::string> members_;
 };
 
-// What nlohmann's parser would pass over: a byte-order mark in front, and a zero byte, which it takes for the end.
+// Checks for characters that the nlohmann parser skips: a byte-order mark at the beginning, and a zero byte as the end.
 void check_characters(const std::string &file, std::string_view text) {
   if (text.empty() || text.front() != '{') {
     throw Error(fmt::format("{}: not a safetensors file: the header begins with {}: expected {{", file,

@@ -1,5 +1,5 @@
-// Walks the JSON of a safetensors header as it is read: a header of a hundred megabytes becomes no tree, a name that
-// comes twice is seen, and nothing nests deeper than the format does.
+// Parses the JSON of a safetensors header with events. A header of 100 MB is not stored as a tree, duplicate names are
+// detected, and nesting is limited to that of the format.
 #pragma once
 
 #include <string>
@@ -9,7 +9,7 @@
 
 namespace tool {
 
-// Names, dtypes, shapes and offsets as the text has them; sizes, places and names that stand twice are the caller's to check.
+// Returns names, dtypes, shapes and offsets of the text. The caller checks sizes, offsets and duplicate tensor names.
 Header read_header_json(const std::string &file, std::string_view text, const HeaderMemory &memory);
 
 }  // namespace tool

@@ -1,4 +1,4 @@
-// Characters that are not printed: control characters and those that are invisible or change the direction of text.
+// Characters that are not printed: control characters, and those that are invisible or change the text direction.
 #pragma once
 
 namespace tool {
@@ -7,7 +7,7 @@ struct CharacterRange {
   char32_t first, last;
 };
 
-// In order. Source: Unicode 18.0.0, the property Default_Ignorable_Code_Point of DerivedCoreProperties.txt, and the general
+// Sorted. Source: Unicode 18.0.0, the property Default_Ignorable_Code_Point of DerivedCoreProperties.txt, and the general
 // categories Cc, Cf, Zl and Zp of DerivedGeneralCategory.txt.
 constexpr CharacterRange kHiddenCharacters[] = {
     {0x0, 0x1F},        {0x7F, 0x9F},       {0xAD, 0xAD},       {0x34F, 0x34F},     {0x600, 0x605},

@@ -20,10 +20,10 @@ namespace {
 constexpr const char *kCommonFormats[] = {"fp8", "fp8-row", "mxfp8", "nvfp4", "mxfp4", "int8", "int4-g128"};
 constexpr int kSparkWidth = 20;
 constexpr int64_t kPieceNumbers = int64_t{1} << 20;
-constexpr int64_t kRowGranule = 128;     // blocks have up to so many rows
-constexpr int64_t kBytesPerNumber = 40;  // as a conversion counts
+constexpr int64_t kRowGranule = 128;     // maximum rows of a block
+constexpr int64_t kBytesPerNumber = 40;  // equal to that of a conversion
 
-// Per tensor: what reader, statistics and table hold, measured with 400,000 tensors; per byte: copies of names.
+// Bytes per tensor of reader, statistics and table, measured with 400,000 tensors; per byte: copies of names.
 HeaderMemory header_memory(const InspectOptions &options, size_t formats) {
   constexpr uint64_t kOthers = 1024;
   return {.bytes = static_cast<uint64_t>(options.memory_mebibytes) << 20,
@@ -44,13 +44,13 @@ std::vector<NamedFormat> formats_of(const InspectOptions &options) {
     try {
       formats.push_back({name, target_format(name)});
     } catch (const Error &) {
-      // This library has no such format: one column less.
+      // This library lacks the format, so its column is omitted.
     }
   }
   return formats;
 }
 
-// A matrix whose rows are read in pieces.
+// A matrix whose rows are read in slices.
 struct Rows {
   std::string name;
   int64_t count = 1;
@@ -78,7 +78,7 @@ class Looker {
     return look;
   }
 
-  // A matrix that lpt convert has quantized.
+  // Inspects a matrix that lpt convert has quantized.
   TensorLook look(const Item &item, const Layout &layout) const {
     TensorLook look{item.name, format_name(layout.format), {item.rows, item.columns}, false, {}, {}};
     RowCast stored(context_, layout.format, 0.0f);
@@ -238,12 +238,12 @@ nlohmann::ordered_json tensor_json(const TensorLook &tensor, const std::vector<s
   return entry;
 }
 
-// ASCII on one line; bytes of a path that are not UTF-8 become U+FFFD.
+// Returns ASCII on one line. Bytes of a path that are not UTF-8 become U+FFFD.
 std::string json_text(const nlohmann::ordered_json &value) {
   return value.dump(-1, ' ', true, nlohmann::ordered_json::error_handler_t::replace);
 }
 
-// Tensor by tensor: the tree of a whole file would take more memory than the statistics.
+// Prints tensor by tensor, because the JSON tree of the full file needs more memory than the statistics.
 void print_json(const FileLook &look) {
   print_out("{{\"file\": {}, \"file_bytes\": {}, \"tensors\": [", json_text(look.path), look.file_bytes);
   for (const TensorLook &tensor : look.tensors) {

@@ -1,4 +1,4 @@
-// lpt inspect: what the numbers of a safetensors file look like, and what each of several formats would do to them.
+// lpt inspect: statistics of the values of a safetensors file, and the errors of several formats for them.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,7 @@ namespace tool {
 
 struct InspectOptions {
   std::string input;
-  std::vector<std::string> formats;  // empty: a choice of common ones
+  std::vector<std::string> formats;  // empty: common ones
   std::string include;
   std::string picture;  // SVG to write; "": none
   int64_t memory_mebibytes = 512;
@@ -25,7 +25,7 @@ struct TensorLook {
   std::string name;
   std::string dtype;  // or the format of a matrix that lpt convert has quantized
   std::vector<int64_t> shape;
-  bool has_numbers = false;  // false: no floats, carried through by a conversion
+  bool has_numbers = false;  // false: not a float type, copied by a conversion
   NumberStats stats;
   std::vector<CastError> errors;  // one per format
 };

@@ -1,4 +1,4 @@
-// The picture of lpt inspect: one line per tensor, its exponents as a slab of shades, its errors in formats as dots.
+// The plot of lpt inspect: one row per tensor, with a heat map of its exponents, and its errors in formats as dots.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -16,7 +16,7 @@ constexpr size_t kMostLines = 300;
 constexpr int kSlabExponents = 36;
 constexpr double kLine = 15.0;
 constexpr double kTitles = 76.0, kFormats = 96.0;
-constexpr double kTop = 128.0;  // of the first line, with one line of formats
+constexpr double kTop = 128.0;  // of the first row, with one line of formats
 constexpr double kFormatLine = 18.0;
 constexpr double kNames = 372.0;
 constexpr double kCell = 9.0;
@@ -24,11 +24,11 @@ constexpr double kSlab = kCell * kSlabExponents;
 constexpr double kGap = 40.0;
 constexpr double kDots = 420.0;
 constexpr double kDotsLeft = kNames + kSlab + kGap;
-constexpr double kExact = kDotsLeft + kDots + 32.0;  // of what has no error at all
+constexpr double kExact = kDotsLeft + kDots + 32.0;  // position for formats without error
 constexpr double kWidth = kExact + 30.0;
 constexpr double kFooter = 30.0;
 constexpr double kDecibelStep = 10.0;
-// Distinguished by people who see colours differently, too (Okabe and Ito).
+// Distinguishable for color-blind readers (Okabe and Ito).
 constexpr const char *kColors[] = {"#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000"};
 
 std::string color_of(size_t format) { return kColors[format % std::size(kColors)]; }
@@ -70,7 +70,7 @@ class Picture {
 
   double x_of(double value) const { return kDotsLeft + kDots * std::clamp(value / most_decibels_, 0.0, 1.0); }
 
-  // As many to a line as fit.
+  // Places as many format names per line as fit.
   void place_formats() {
     double x = kDotsLeft, y = kFormats;
     for (const std::string &format : look_.formats) {
@@ -85,7 +85,7 @@ class Picture {
     header_ = kTop + y - kFormats;
   }
 
-  // Colors come again as rings.
+  // When the colors repeat, dots are rings.
   static std::string dot(double x, double y, size_t format) {
     const bool is_ring = format / std::size(kColors) % 2 == 1;
     return fmt::format("<circle cx=\"{:.1f}\" cy=\"{:.1f}\" r=\"{}\" fill=\"{}\" stroke=\"{}\" opacity=\"0.85\"/>\n", x,
@@ -119,13 +119,13 @@ class Picture {
     return svg;
   }
 
-  // The root lets one number in a million still be seen.
+  // The square root makes a fraction of one in a million visible.
   static std::string cell(double x, double y, double share) {
     if (share <= 0.0) return "";
     return svg_box(x, y + 1.0, kCell - 0.5, kLine - 2.0, "#08306b", std::min(1.0, 0.05 + 1.6 * std::sqrt(share)));
   }
 
-  // Its numbers by exponent; what is below the slab's first one goes to a cell of its own.
+  // Draws the values by exponent. Values below the first exponent have a separate cell.
   std::string slab(const TensorLook &tensor, double y) const {
     std::string svg;
     double below = 0.0, inside = 0.0;
@@ -156,7 +156,7 @@ class Picture {
   std::vector<const TensorLook *> lines_;
   size_t number_tensors_ = 0;
   double most_decibels_ = kDecibelStep;
-  std::vector<std::pair<double, double>> places_;  // of the formats' names
+  std::vector<std::pair<double, double>> places_;  // of the format names
   double header_ = kTop;
 };
 

@@ -17,7 +17,7 @@ std::string checksum(std::string_view text) {
   return fmt::format("{:016x}", digest.value());
 }
 
-// Nothing for a line that was not written as a whole.
+// Returns nothing for an incomplete line.
 std::optional<nlohmann::json> parse_line(std::string_view line) {
   if (line.size() <= kChecksumDigits + 1) return std::nullopt;
   const std::string_view text = line.substr(kChecksumDigits + 1);

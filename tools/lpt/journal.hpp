@@ -1,7 +1,7 @@
-// What a conversion has finished, so that a second run can go on where the first one ended.
+// The completed tensors of a conversion, so that a second run can resume.
 //
-// Every line is a checksum and a JSON value, and is on the disk before the next tensor begins: a line that is torn or
-// damaged ends the journal there. The lock keeps a second process away.
+// Every line is a checksum and a JSON value, and is synced to the disk before the next tensor begins. An incomplete or damaged
+// line ends the journal. A lock excludes other processes.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -15,11 +15,11 @@ namespace tool {
 
 class Journal {
  public:
-  // Makes the file, or opens one of this user's and reads its valid lines.
+  // Creates the file, or opens a file of this user and reads its valid lines.
   explicit Journal(const std::string &path);
 
   bool is_new() const { return is_new_; }                              // the file did not exist
-  const std::vector<nlohmann::json> &lines() const { return lines_; }  // that the file had when it was opened
+  const std::vector<nlohmann::json> &lines() const { return lines_; }  // those read from the file when it was opened
 
   void clear();  // removes all lines
   void add(const nlohmann::json &line);

@@ -135,7 +135,7 @@ std::vector<StoredPart> stored_parts(const Layout &layout, const std::string &na
     scale_rows = d.block_rows == LPT_BLOCK_EXTENT_FULL ? 1 : divided_up(rows, d.block_rows);
     scale_columns = d.block_columns == LPT_BLOCK_EXTENT_FULL ? 1 : divided_up(columns, d.block_columns);
     if (layout.scale_rows_per_row > 1) scale_rows = rows;
-    // Exponents are stored as plain bytes by the convention.
+    // The convention stores exponents as bytes.
     const Dtype *dtype =
         d.block_scale == LPT_FORMAT_E8M0FNU ? find_dtype("U8") : dtype_of_format(format_name(d.block_scale));
     add(Role::kScale, dtype, {scale_rows, scale_columns});
@@ -144,7 +144,7 @@ std::vector<StoredPart> stored_parts(const Layout &layout, const std::string &na
     add(Role::kScale, find_dtype("F32"), {1});
   }
   if (layout.has_zero_points) add(Role::kZeroPoint, find_dtype("I32"), {divided_up(rows, per_word), scale_columns});
-  // Bytes that do not tell the number of columns need it beside them; the word packing always has it.
+  // The shape is stored if the bytes do not determine the number of columns. Word packing always stores it.
   const bool is_whole = layout.packing == Packing::kBytes && columns * d.element_bits == row_bytes * 8;
   if (layout.packing == Packing::kWords || (layout.packing == Packing::kBytes && !is_whole)) {
     add(Role::kShape, find_dtype("I64"), {2});
@@ -187,7 +187,7 @@ std::vector<std::byte> pack_payload(const Layout &layout, std::span<const std::b
     const std::byte *from = bytes.data() + row * row_bytes;
     std::byte *to = words.data() + row * stored_bytes;
     std::transform(from, from + row_bytes, to, [&](std::byte byte) { return byte ^ std::byte{layout.flip}; });
-    if (ends_in_byte) to[row_bytes - 1] &= std::byte{0x0F};  // only elements of four bits end so
+    if (ends_in_byte) to[row_bytes - 1] &= std::byte{0x0F};  // only elements of four bits end in half a byte
   }
   return words;
 }
@@ -205,7 +205,7 @@ std::vector<std::byte> unpack_payload(const Layout &layout, std::span<const std:
   return result;
 }
 
-// The convention packs zero points along columns of the matrix: a word holds those of so many rows, first row lowest.
+// The convention packs zero points along columns of the matrix: a word has those of several rows, first row lowest.
 std::vector<std::byte> pack_zero_points(const Layout &layout, std::span<const std::byte> points, int64_t rows,
                                         int64_t columns) {
   const int64_t bits = layout.description.element_bits;

@@ -1,7 +1,7 @@
-// How a format is in a safetensors file: names, types, shapes and order of its parts.
+// The layout of a format in a safetensors file: names, types, shapes and order of its parts.
 //
-// Where compressed-tensors has a convention for a format, this is it, so that others read the file. The remaining
-// formats follow the same pattern; only LPT reads them.
+// It is the convention of compressed-tensors, if one exists for the format, so that other libraries can read the file. The
+// other formats follow the same pattern and can only be read by LPT.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>
@@ -19,9 +19,9 @@ enum class Role { kPayload, kScale, kGlobalScale, kZeroPoint, kShape };
 constexpr Role kRoles[] = {Role::kPayload, Role::kScale, Role::kGlobalScale, Role::kZeroPoint, Role::kShape};
 
 enum class Packing {
-  kElements,  // NAME holds one element each
-  kBytes,     // NAME_packed holds LPT's bytes
-  kWords      // NAME_packed holds 32-bit words, first element lowest, integers shifted to begin at zero
+  kElements,  // NAME has one element each
+  kBytes,     // NAME_packed has the bytes of LPT
+  kWords      // NAME_packed has 32-bit words, first element lowest, integers offset to begin at zero
 };
 
 struct Layout {
@@ -29,14 +29,14 @@ struct Layout {
   lpt_format_description description = LPT_FORMAT_DESCRIPTION_INIT;
   Packing packing = Packing::kElements;
   const Dtype *payload = nullptr;
-  uint8_t flip = 0;  // kWords: signed integers begin at zero when these bits of each byte are flipped
+  uint8_t flip = 0;  // kWords: inverting these bits of each byte makes signed integers begin at zero
   bool has_zero_points = false;
-  int64_t scale_rows_per_row = 1;  // a row of block scales is stored so many times: readers know blocks of one row
-  std::string convention;          // compressed-tensors' name of it, "" if it has none
+  int64_t scale_rows_per_row = 1;  // copies of a row of block scales: readers require blocks of one row
+  std::string convention;          // its name in compressed-tensors, "" if none
 
   bool has_block_scales() const { return description.block_scale != LPT_FORMAT_NONE; }
   bool has_tensor_scale() const { return description.tensor_scale != LPT_FORMAT_NONE; }
-  // Columns that one scale serves, 0 for all of them: readers of the convention want whole groups.
+  // Returns the columns of one scale, 0 for all columns. Readers of the convention require full groups.
   int64_t group_columns() const;
 };
 
@@ -49,19 +49,19 @@ struct StoredPart {
   StoredTensor tensor;
 };
 
-// The tensors that stand for a matrix called `name`, without their places. `row_bytes`: of one row of LPT's payload.
+// Returns the tensors of a matrix called `name`, without offsets. `row_bytes` is that of the payload of LPT.
 std::vector<StoredPart> stored_parts(const Layout &layout, const std::string &name, int64_t rows, int64_t columns,
                                      int64_t row_bytes);
 
 int64_t payload_row_bytes(lpt_context *context, lpt_format format, int64_t columns);
 
-// What compressed-tensors expects in config.json under "quantization_config"; nothing without a convention. `modules`
-// are the names of the layers whose weights are stored so.
+// Returns the contents of "quantization_config" in config.json for compressed-tensors; nothing without a convention. `modules`
+// are the names of the layers with such weights.
 std::optional<nlohmann::ordered_json> quantization_config(const Layout &layout,
                                                           const std::vector<std::string> &modules);
 
-// LPT's bytes to the file's, and back, for some rows. `rows` of zero points are a multiple of those in a word, save at
-// the end.
+// Converts some rows from bytes of LPT to those of the file, and back. For zero points `rows` is a multiple of those in a word,
+// except at the end.
 std::vector<std::byte> pack_payload(const Layout &layout, std::span<const std::byte> bytes, int64_t rows,
                                     int64_t columns);
 std::vector<std::byte> unpack_payload(const Layout &layout, std::span<const std::byte> bytes, int64_t rows,
@@ -71,7 +71,7 @@ std::vector<std::byte> pack_zero_points(const Layout &layout, std::span<const st
 std::vector<std::byte> unpack_zero_points(const Layout &layout, std::span<const std::byte> words, int64_t rows,
                                           int64_t columns);
 
-// Each row of block scales so many times as the layout says, `rows` in all; and one of each, back.
+// Repeats each row of block scales as the layout specifies, `rows` in total. The second function keeps one of each.
 std::vector<std::byte> repeat_scale_rows(const Layout &layout, std::span<const std::byte> scales, int64_t scale_rows,
                                          int64_t rows);
 std::vector<std::byte> unrepeat_scale_rows(const Layout &layout, std::span<const std::byte> scales, int64_t scale_rows,

@@ -1,4 +1,4 @@
-// lpt: formats, checkpoints and measurements from the command line.
+// lpt: formats, checkpoints and measurements on the command line.
 #include <CLI/CLI.hpp>
 #include <exception>
 #include <memory>
@@ -21,7 +21,7 @@ namespace {
 constexpr int kWrong = 1;
 constexpr int kUserError = 2;
 
-// Options of the commands that read a file of tensors.
+// Declares options of the commands that read a file of tensors.
 template <typename Options>
 void declare_reading(CLI::App &command, const char *input, Options &options) {
   command.add_option(input, options.input, "Safetensors file to read")->required();
@@ -195,7 +195,7 @@ void declare_convert(CLI::App &app) {
   command->callback([options] { tool::convert(*options); });
 }
 
-// One line for arguments that do not fit. The text may repeat them.
+// Prints one line for invalid arguments. The text may contain them.
 void print_parse_error(const CLI::App &app, const CLI::ParseError &problem) {
   constexpr size_t kMostCharacters = 300;
   std::string command = app.get_name();

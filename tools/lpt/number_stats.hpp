@@ -1,4 +1,4 @@
-// What the numbers of a tensor look like.
+// Statistics of the values of a tensor.
 #pragma once
 
 #include <array>
@@ -9,20 +9,20 @@
 namespace tool {
 
 struct NumberStats {
-  static constexpr int kExponents = 255;  // of f32: index e is the magnitudes from 2^(e - 127) up; 0 the subnormal ones
+  static constexpr int kExponents = 255;  // of f32: index e counts magnitudes from 2^(e - 127); 0: subnormals
 
   uint64_t count = 0;
   uint64_t nan_count = 0;
   uint64_t infinite_count = 0;
   uint64_t zero_count = 0;
-  float amax = 0.0f;                             // of finite numbers
-  std::array<uint64_t, kExponents> exponents{};  // of finite numbers that are not zero
+  float amax = 0.0f;                             // of finite values
+  std::array<uint64_t, kExponents> exponents{};  // of finite nonzero values
 
   void add(std::span<const float> numbers);
-  int top_exponent() const;  // of 2, of the largest number; the least possible without numbers
+  int top_exponent() const;  // of 2, of the largest value; the smallest possible one without values
 };
 
-// A digit for each of the `width` exponents up to `top`: ninths of the fullest exponent, rounded up; a dot for none.
+// Returns a digit for each of the `width` exponents up to `top`: ninths of the maximum count, rounded up; a dot for none.
 std::string sparkline(const NumberStats &stats, int top, int width);
 
 }  // namespace tool

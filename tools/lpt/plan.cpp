@@ -21,7 +21,7 @@ namespace {
 constexpr const char *kConversionKey = "lpt_conversion";
 constexpr const char *kConfigKey = "quantization_config";
 
-// Short names that users of other tools know.
+// Short names that are common in other tools.
 constexpr std::array<std::pair<const char *, const char *>, 7> kShortNames = {{
     {"fp8", "e4m3fn_tensor"},
     {"fp8-row", "e4m3fn_row"},
@@ -38,7 +38,7 @@ bool is_plain_float(const lpt_format_description &description) {
           description.element == LPT_FORMAT_F16 || description.element == LPT_FORMAT_BF16);
 }
 
-// Presets that scale this element: those with a scale for each group first.
+// Returns the presets that scale this element, those with group scales first.
 std::string scaled_names(lpt_format element) {
   std::string grouped, others;
   for (int64_t i = 0; i < lpt_format_count(); ++i) {
@@ -56,8 +56,8 @@ std::string scaled_names(lpt_format element) {
   return grouped + (grouped.empty() || others.empty() ? "" : ", ") + others;
 }
 
-// Floats of 8 bits and more that files have a type for hold weights as they are. Other elements hold a few values near
-// 1, so that weights need a scale.
+// Floats of at least 8 bits with a type in the file format represent weights without scales. Other elements have few values
+// near 1, so that weights need a scale.
 void check_target(const std::string &name, lpt_format format) {
   const lpt_format_description description = describe(format);
   if (description.block_scale != LPT_FORMAT_NONE || description.tensor_scale != LPT_FORMAT_NONE) return;
@@ -68,7 +68,7 @@ void check_target(const std::string &name, lpt_format format) {
                   name, scaled_names(format)));
 }
 
-// What a file that LPT has quantized says about itself.
+// The conversion recorded in the metadata of a file that LPT has quantized.
 struct Conversion {
   lpt_format format = LPT_FORMAT_NONE;
   std::vector<std::string> names;
@@ -77,7 +77,7 @@ struct Conversion {
 std::optional<Conversion> conversion_of(const SafetensorsFile &input) {
   const auto found = input.header().metadata.find(kConversionKey);
   if (found == input.header().metadata.end()) return std::nullopt;
-  // What is deeper than a list of names is dropped unread: no file may make this tree large or deep.
+  // Deeper values than a list of names are discarded by the parser, so that no file can make this tree large or deep.
   const auto is_shallow = [](int depth, nlohmann::json::parse_event_t, nlohmann::json &) { return depth <= 2; };
   const auto value = nlohmann::json::parse(found->second, is_shallow, false);
   const bool is_valid = value.is_object() && value.contains("format") && value["format"].is_string() &&
@@ -96,7 +96,7 @@ std::optional<Conversion> conversion_of(const SafetensorsFile &input) {
   return conversion;
 }
 
-// The quantized tensors of a file of others: whatever has a payload and a scale by their conventional names.
+// Returns the quantized tensors of a file of another tool: those with a payload and a scale with conventional names.
 Conversion guessed_conversion(const SafetensorsFile &input, lpt_format format) {
   const Layout layout = layout_of(format);
   Conversion conversion{.format = format, .names = {}};
@@ -141,7 +141,7 @@ class Planner {
   }
 
  private:
-  // ---- numbers to a format
+  // Values to a format.
 
   void plan_tensor(const StoredTensor &tensor, bool is_plain) {
     Item item = item_of(tensor);
@@ -168,7 +168,7 @@ class Planner {
     }
   }
 
-  // "" for a tensor that the options choose.
+  // Returns "" for a tensor that the options select.
   std::string why_not_chosen(const StoredTensor &tensor) const {
     if (!tensor.dtype->is_float) return fmt::format("dtype is {}: expected a float", tensor.dtype->name);
     if (exclude_.is_in(tensor.name)) return "excluded";
@@ -199,8 +199,8 @@ class Planner {
     return "";
   }
 
-  // compressed-tensors takes whole groups only: https://github.com/vllm-project/compressed-tensors, strategies group and
-  // tensor_group. It does take short blocks of several rows.
+  // compressed-tensors supports only full groups: https://github.com/vllm-project/compressed-tensors, strategies group and
+  // tensor_group. It does support short blocks of several rows.
   bool ends_in_group(int64_t columns) const {
     const Layout &layout = plan_.layout;
     const bool has_groups = layout.description.block_rows <= 1 || layout.scale_rows_per_row > 1;
@@ -214,7 +214,7 @@ class Planner {
     for (size_t i = 0; i + 1 < shape.size(); ++i) item.rows *= shape[i];
   }
 
-  // ---- a format to numbers
+  // A format to values.
 
   void plan_decoding(const Conversion &conversion) {
     plan_.layout = layout_of(conversion.format);
@@ -286,7 +286,7 @@ class Planner {
                                 shape->bytes()));
       }
       input_.read(*shape, 0, std::as_writable_bytes(std::span(extents)));
-      // A hostile count of columns would cost memory before anything else notices.
+      // A malicious number of columns would allocate memory before other checks.
       const bool is_likely =
           extents[0] == payload.shape[0] && extents[1] >= 0 && extents[1] / 64 <= static_cast<int64_t>(payload.bytes());
       if (!is_likely) {
@@ -299,7 +299,7 @@ class Planner {
     return payload.shape[1] * payload.dtype->bits / plan_.layout.description.element_bits;
   }
 
-  // ---- both
+  // Both directions.
 
   static Item item_of(const StoredTensor &tensor) {
     Item item;
@@ -385,7 +385,7 @@ lpt_format target_format(const std::string &name) {
   for (const auto &[short_name, long_name] : kShortNames) {
     if (name == short_name) return find_format(long_name);
   }
-  // int4-g128 is int4 with one scale per 128 columns; likewise the other integers.
+  // int4-g128 is int4 with one scale per 128 columns. The other integers have names of the same form.
   const size_t group = name.find("-g");
   if (group != std::string::npos && name.find_first_not_of("0123456789", group + 2) == std::string::npos) {
     const std::string element = name.substr(0, group);

@@ -1,5 +1,4 @@
-// What a conversion will do, decided before the first byte is written: which tensors change, and what the output looks
-// like.
+// The plan of a conversion, made before the first byte is written: the tensors that change, and the layout of the output.
 #pragma once
 
 #include <cstdint>
@@ -15,9 +14,9 @@ namespace tool {
 struct ConvertOptions {
   std::string input;
   std::string output;
-  std::string format;   // what to make
-  std::string from;     // what the quantized tensors of the input are; "" : as the input says
-  std::string include;  // regular expression; "": the default choice
+  std::string format;   // of the output
+  std::string from;     // format of the quantized tensors of the input; "": as recorded in the input
+  std::string include;  // regular expression; "": the default selection
   std::string exclude;
   std::string report;
   int64_t memory_mebibytes = 512;
@@ -32,7 +31,7 @@ struct ConvertOptions {
 enum class Action { kCopy, kEncode, kDecode, kCast };
 const char *action_text(Action action);
 
-// A place in the output: which of Plan::outputs.
+// A part of the output, as an index of Plan::outputs.
 struct OutputPart {
   Role role = Role::kPayload;
   size_t index = 0;
@@ -51,32 +50,32 @@ struct Item {
   std::vector<OutputPart> outputs;
   int64_t rows = 0;
   int64_t columns = 0;
-  int64_t row_bytes = 0;         // of LPT's payload
+  int64_t row_bytes = 0;         // of the payload of LPT
   bool has_short_group = false;  // rows end within a group: readers of the convention reject it
 
   const StoredTensor *input(Role role) const;
   uint64_t input_bytes() const;
 };
 
-// Smaller matrices are copied where no option selects them.
+// Smaller matrices are copied unless an option selects them.
 constexpr int64_t kLeastExtent = 16;
 
 struct Plan {
   lpt_format format = LPT_FORMAT_NONE;
-  Layout layout;  // of the quantized side: what is made, or what is decoded
+  Layout layout;  // of the quantized side: the output, or the input to decode
   std::vector<Item> items;
-  std::vector<StoredTensor> outputs;  // with their places
+  std::vector<StoredTensor> outputs;  // with their offsets
   std::map<std::string, std::string> metadata;
-  std::string config;       // quantization_config as text, "" if there is none to write
+  std::string config;       // quantization_config as text, "" if none
   size_t short_groups = 0;  // matrices whose rows end within a group: the output follows no convention
-  std::string prefix;       // the output's bytes before its first tensor
+  std::string prefix;       // the bytes of the output before its first tensor
   uint64_t file_bytes = 0;
 };
 
-// The format that a short name stands for: fp8, fp8-row, fp8-block, mxfp8, int8, int4-g128 …, or any name of LPT's.
+// Returns the format of a short name: fp8, fp8-row, fp8-block, mxfp8, int8, int4-g128 …, or of any LPT name.
 lpt_format target_format(const std::string &name);
 
-bool is_quantized(const SafetensorsFile &input);  // by lpt convert, as the file's metadata says
+bool is_quantized(const SafetensorsFile &input);  // by lpt convert, as recorded in the metadata of the file
 
 Plan make_plan(lpt_context *context, const SafetensorsFile &input, const ConvertOptions &options);
 

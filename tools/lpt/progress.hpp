@@ -1,4 +1,4 @@
-// A progress line on stderr: a bar that redraws itself on a terminal, a plain line every few seconds elsewhere.
+// A progress line on stderr: a bar that is redrawn on a terminal, otherwise a line every few seconds.
 #pragma once
 
 #include <chrono>
@@ -13,9 +13,9 @@ class Progress {
   Progress(uint64_t total, bool is_quiet);
   ~Progress();
 
-  // What was done before: it counts for the bar, not for the speed.
+  // Adds work of an earlier run: it counts for the bar, not for the speed.
   void skip(uint64_t bytes) { done_ += bytes, first_ += bytes; }
-  // Draws, unless it drew a moment ago. `note` stands behind the bar.
+  // Draws the bar at a limited rate. `note` is printed after the bar.
   void add(uint64_t bytes, const std::string &note);
 
  private:

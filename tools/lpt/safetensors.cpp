@@ -23,7 +23,7 @@ std::string where_of(const std::string &file, const StoredTensor &tensor) {
   return fmt::format("{}: tensor {}", file, in_quotes(tensor.name));
 }
 
-// Each tensor's bytes follow those of the one before, from the first byte behind the header to the last of the file.
+// Checks that the tensors are contiguous, from the first byte after the header to the end of the file.
 void check_places(const std::string &file, const std::vector<StoredTensor> &tensors, uint64_t data_bytes) {
   uint64_t reached = 0;
   const StoredTensor *before = nullptr;
@@ -41,7 +41,7 @@ void check_places(const std::string &file, const std::vector<StoredTensor> &tens
   }
 }
 
-// What a file is whose first eight bytes are no length; "" where that is unknown.
+// Returns the kind of another file whose first eight bytes are not a length; "" if unknown.
 std::string other_kind(std::span<const std::byte> prefix) {
   const std::string_view text(reinterpret_cast<const char *>(prefix.data()), prefix.size());
   if (text.starts_with("GGUF")) return "a GGUF file: expected a safetensors file";
@@ -54,7 +54,7 @@ std::string other_kind(std::span<const std::byte> prefix) {
   return "";
 }
 
-// Throws for a folder, with the files that it holds.
+// Throws Error for a folder. The error lists its files.
 void check_no_folder(const std::string &path) {
   std::error_code problem;
   if (!std::filesystem::is_directory(path, problem)) return;
@@ -99,7 +99,7 @@ void check_held(const std::string &file, uint64_t header_bytes, uint64_t tensors
 }
 
 uint64_t check_extent(const std::string &where, const Dtype &dtype, const std::vector<int64_t> &shape) {
-  // Zeros are left out of the GEMM: an overflow beside a zero is no size either.
+  // Zeros are excluded from the product, so that an overflow is detected even next to a zero.
   uint64_t bits = static_cast<uint64_t>(dtype.bits);
   bool is_empty = false;
   for (const int64_t extent : shape) {

@@ -1,7 +1,7 @@
-// Safetensors files: eight bytes with the length of a JSON header, the header, and the tensors' bytes.
+// Safetensors files: eight bytes with the length of a JSON header, the header, and the bytes of the tensors.
 //
-// The reader trusts nothing: what it hands out has been checked, and what it rejects it rejects with one line that
-// names the file, the tensor, the value and what was expected.
+// The reader does not trust the file: it returns only checked data. Each rejection is one line that names the file, the tensor,
+// the value and the expectation.
 #pragma once
 
 #include <cstdint>
@@ -16,14 +16,14 @@
 
 namespace tool {
 
-constexpr uint64_t kMostHeaderBytes = 100'000'000;  // as the format's own reader has it
+constexpr uint64_t kMostHeaderBytes = 100'000'000;  // limit of the reference reader of the format
 constexpr size_t kMostExtents = 64;                 // of one tensor
 
 struct StoredTensor {
   std::string name;
   const Dtype *dtype = nullptr;
   std::vector<int64_t> shape;
-  uint64_t begin = 0;  // from the first byte behind the header
+  uint64_t begin = 0;  // from the first byte after the header
   uint64_t end = 0;
 
   uint64_t bytes() const { return end - begin; }
@@ -36,9 +36,9 @@ struct Header {
   std::map<std::string, std::string> metadata;
 };
 
-// The checks, apart from the file so that they can be fed with anything. `file` is what messages call it.
+// The checks without a file, so that tests can pass any bytes. `file` is its name in error messages.
 uint64_t check_header_length(const std::string &file, uint64_t file_bytes, std::span<const std::byte> prefix);
-// `memory` bounds what the caller holds for the header.
+// Limits the memory of the caller for the header.
 struct HeaderMemory {
   uint64_t bytes = UINT64_MAX;
   uint64_t per_tensor = 0;  // and per entry of the metadata
@@ -50,10 +50,10 @@ struct HeaderMemory {
 };
 Header parse_header(const std::string &file, std::string_view text, uint64_t data_bytes,
                     const HeaderMemory &memory = {});
-// An Error where a header of so many bytes and tensors exceeds the memory.
+// Throws Error if a header of this many bytes and tensors exceeds the memory.
 void check_held(const std::string &file, uint64_t header_bytes, uint64_t tensors, const HeaderMemory &memory);
 
-// Bytes of a shape, or an Error that begins with `where`.
+// Returns the bytes of a shape. Throws an Error that begins with `where`.
 uint64_t check_extent(const std::string &where, const Dtype &dtype, const std::vector<int64_t> &shape);
 
 class SafetensorsFile {
@@ -65,11 +65,11 @@ class SafetensorsFile {
   const std::vector<StoredTensor> &tensors() const { return header_.tensors; }
   const StoredTensor *find(std::string_view name) const;
   uint64_t header_digest() const { return header_digest_; }
-  uint64_t held_bytes() const { return held_bytes_; }  // as HeaderMemory counts
+  uint64_t held_bytes() const { return held_bytes_; }  // as counted by HeaderMemory
   uint64_t file_bytes() const { return file_bytes_; }
   uint64_t data_offset() const { return data_offset_; }
 
-  // Part of a tensor's bytes, from `offset` on.
+  // Reads a part of the bytes of a tensor, from `offset`.
   void read(const StoredTensor &tensor, uint64_t offset, std::span<std::byte> bytes) const;
 
  private:
@@ -81,11 +81,11 @@ class SafetensorsFile {
   Header header_;
 };
 
-// Gives each tensor its place: the widest elements first, so that every tensor is aligned to its element; tensors of
-// one width stay in the order they are in. Fills `begin` and `end` and returns the bytes of all.
+// Assigns offsets, the widest elements first, so that every tensor is aligned to its element. Tensors of equal width keep their
+// order. Sets `begin` and `end` and returns the total bytes.
 uint64_t place_tensors(std::vector<StoredTensor> &tensors);
 
-// What stands before the first tensor: the length and the header, padded with spaces to a multiple of eight bytes.
+// Returns the bytes before the first tensor: the length and the header, padded with spaces to a multiple of eight bytes.
 std::string header_bytes(const std::vector<StoredTensor> &tensors, const std::map<std::string, std::string> &metadata);
 
 }  // namespace tool

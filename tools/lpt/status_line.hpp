@@ -1,4 +1,4 @@
-// A line on stderr: it redraws itself on a terminal, and is a line every few seconds elsewhere.
+// A status line on stderr: it is redrawn on a terminal, otherwise it is printed every few seconds.
 #pragma once
 
 #include <string>
@@ -12,7 +12,7 @@ class StatusLine {
   StatusLine(const StatusLine &) = delete;
   StatusLine &operator=(const StatusLine &) = delete;
 
-  void tell(double part, const std::string &note);  // unless it reported a moment ago
+  void tell(double part, const std::string &note);  // prints at a limited rate
   void clear() const;
 
  private:

@@ -11,7 +11,7 @@ constexpr int64_t kWordBits = 32;
 
 int64_t divided_up(int64_t value, int64_t by) { return (value + by - 1) / by; }
 
-// Bytes of the file's payload in one row.
+// Returns the bytes of a row of the payload in the file.
 int64_t stored_row_bytes(const Layout &layout, const MatrixShape &shape) {
   if (layout.packing != Packing::kWords) return shape.row_bytes;
   return divided_up(shape.columns * layout.description.element_bits, kWordBits) * 4;
@@ -23,7 +23,7 @@ Part need(lpt_context *context, const lpt_tensor *tensor, lpt_tensor_part part) 
   return *found;
 }
 
-// Where the scales of some rows lie among those of all: rows of the file's scale matrix.
+// The range of scales of some rows, as rows of the scale matrix in the file.
 struct ScaleRows {
   int64_t first = 0;
   int64_t count = 0;

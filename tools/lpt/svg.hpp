@@ -1,4 +1,4 @@
-// Pieces of SVG that pictures share.
+// Common SVG elements of the plots.
 #pragma once
 
 #include <string>
@@ -6,10 +6,10 @@
 
 namespace tool {
 
-// The picture's first lines: its size, and a white ground.
+// Returns the first lines of an SVG: its size, and a white background.
 std::string svg_head(double width, double height);
 
-// Text whose `anchor` ("start", "middle", "end") stands at x, on the line y; what XML would read is escaped.
+// Returns text whose `anchor` ("start", "middle", "end") is at x, with the baseline y. XML characters are escaped.
 std::string svg_label(double x, double y, const char *anchor, const char *color, int size, const std::string &text);
 
 std::string svg_box(double x, double y, double width, double height, const char *color, double opacity = 1.0);

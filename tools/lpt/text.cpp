@@ -22,7 +22,7 @@ bool is_continuation(std::string_view text, size_t place) {
   return place < text.size() && (static_cast<unsigned char>(text[place]) & 0xC0u) == 0x80u;
 }
 
-// Bytes of the UTF-8 character that starts at `place`; 0 when there is none.
+// Returns the bytes of the UTF-8 character that starts at `place`; 0 if it is invalid.
 size_t character_bytes(std::string_view text, size_t place) {
   const auto lead = static_cast<unsigned char>(text[place]);
   if (lead < 0x80u) return 1;
@@ -44,7 +44,7 @@ bool is_hidden(char32_t character) {
   return after != std::begin(kHiddenCharacters) && character <= (after - 1)->last;
 }
 
-// `bytes` as character_bytes() counts them.
+// `bytes` is the result of character_bytes().
 char32_t character_at(std::string_view text, size_t place, size_t bytes) {
   const auto lead = static_cast<unsigned char>(text[place]);
   char32_t character = bytes == 1 ? lead : lead & (0x7Fu >> bytes);
@@ -52,7 +52,7 @@ char32_t character_at(std::string_view text, size_t place, size_t bytes) {
   return character;
 }
 
-// One entry per character that is shown.
+// Returns one entry per printed character.
 std::vector<std::string> shown_characters(std::string_view name) {
   std::vector<std::string> characters;
   for (size_t i = 0; i < name.size();) {
@@ -81,7 +81,7 @@ size_t width_of(std::string_view text) {
 }  // namespace
 
 std::string shortened(std::string_view name, size_t width) {
-  // A name of megabytes is cut before it is looked at: both ends are all that can be shown.
+  // A name of megabytes is cut before it is decoded, because only both ends can be shown.
   constexpr size_t kMostBytesPerCharacter = 4;
   std::string ends(name);
   const size_t most = (width + 1) * kMostBytesPerCharacter;
@@ -158,7 +158,7 @@ void write_error(std::string_view text) { std::fwrite(text.data(), 1, text.size(
 void flush_out() {
   errno = 0;
   if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0) fail_out();
-  // A network file system may report a full disk at closing only; the duplicate leaves stdout open.
+  // A network file system may report a full disk only on close. Closing a duplicate keeps stdout open.
   const int duplicate = ::dup(STDOUT_FILENO);
   if (duplicate >= 0 && ::close(duplicate) != 0) fail_out();
 }

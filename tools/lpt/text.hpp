@@ -1,4 +1,4 @@
-// Small pieces of text for people.
+// Small functions for text output.
 #pragma once
 
 #include <fmt/format.h>
@@ -11,18 +11,18 @@
 
 namespace tool {
 
-// A name from a file, in quotes. Bytes of the characters in hidden_characters.hpp, which control a terminal, are
-// invisible or change the direction of text, and bytes that are no UTF-8 become \xNN, so that a hostile name cannot
-// steer a terminal; what is longer than about 100 bytes is cut in the middle.
+// Returns a name from a file in quotes. Bytes of the characters in hidden_characters.hpp, which control a terminal, are
+// invisible or change the text direction, and bytes that are not UTF-8 become \xNN, so that a malicious name cannot control a
+// terminal. Names longer than about 100 bytes are cut in the middle.
 std::string in_quotes(std::string_view name);
 
-// As in_quotes(), without quotes, cut in the middle to at most `width` characters, 5 or more.
+// Like in_quotes(), without quotes, cut in the middle to at most `width` characters, at least 5.
 std::string shortened(std::string_view name, size_t width);
 
-// A text with such bytes as \xNN, as in_quotes() writes them, at any length. What is escaped already stays as it is.
+// Returns a text of any length with such bytes as \xNN, as in in_quotes(). Escaped text is unchanged.
 std::string escaped(std::string_view text);
 
-// The first byte that is no UTF-8 (RFC 3629), or text.size().
+// Returns the index of the first byte that is not UTF-8 (RFC 3629), or text.size().
 size_t first_bad_utf8(std::string_view text);
 
 std::string size_text(uint64_t bytes);                      // "86.7 MiB"
@@ -32,7 +32,7 @@ std::string decibel_text(double decibels);                  // "31.5", "exact" f
 // 10 · log10(signal / noise): infinity without noise, NaN without signal.
 double decibels(double signal, double noise);
 
-// Both write text as it is. What standard output does not take is an Error; of standard error nothing can be reported.
+// Writes text unchanged. A failed write to standard output is an Error; one to standard error is ignored.
 void write_out(std::string_view text);
 void write_error(std::string_view text);
 
@@ -45,10 +45,10 @@ void print_error(fmt::format_string<Values...> form, Values &&...values) {
   write_error(fmt::format(form, std::forward<Values>(values)...));
 }
 
-// Throws an Error if something that was printed did not reach standard output.
+// Throws Error if printed text was not written to standard output.
 void flush_out();
 
-// Columns of text under a head line. The first column is left-aligned, the others right-aligned unless said otherwise.
+// Columns of text under a header line. The first `left_columns` columns are left-aligned, the others right-aligned.
 class Table {
  public:
   explicit Table(std::vector<std::string> head, size_t left_columns = 1);

@@ -57,7 +57,7 @@ void read_random(const std::string &text, lpt_quantize_options &options) {
   options.stochastic_bits = static_cast<int32_t>(parts[5]);
 }
 
-// Numbers of `bits` bits that follow each other, lowest bits first; they may span bytes.
+// Unpacks contiguous numbers of `bits` bits, lowest bits first. A number may span bytes.
 std::vector<uint32_t> unpacked(const Part &part, int bits) {
   std::vector<uint32_t> numbers(static_cast<size_t>(part.rows * part.columns));
   if (bits > 32 || part.bytes * 8 < numbers.size() * static_cast<size_t>(bits)) {

@@ -1,4 +1,4 @@
-// One cast by the library at hand, taken apart into numbers that vectors can be compared with.
+// One cast by the library, decomposed into numbers that can be compared with vectors.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +9,7 @@
 
 namespace tool {
 
-// What a row of vectors says of a cast: "-" stands for a rule of no scales, and for no random bits. `random` is
+// The cast of a row of vectors. "-" stands for a rule without scales, and for no random bits. `random` is
 // seed:offset:stream:step:rounds:bits.
 struct Trial {
   lpt_format format = LPT_FORMAT_NONE;
@@ -27,17 +27,17 @@ struct Trial {
 Trial make_trial(const std::string &format, const std::string &rule, const std::string &rounding,
                  const std::string &random);
 
-lpt_rounding find_rounding(const std::string &name);  // throws Error when there is none
+lpt_rounding find_rounding(const std::string &name);  // throws Error if there is none
 
 struct TrialResult {
-  uint32_t tensor_scale = 0;  // f32 bits; 0 where the format has none
+  uint32_t tensor_scale = 0;  // f32 bits; 0 if the format has none
   std::vector<uint32_t> scales;
   std::vector<uint32_t> zero_points;
   std::vector<uint32_t> codes;  // row by row
 };
 
-// Casts rows × columns numbers that lie row by row; `is_transposed` hands them over as columns × rows and requests the
-// transposed output, which is the same. A plain element without NaN is given zeros for NaN, as it would reject them.
+// Casts rows × columns values in row order. With `is_transposed` the source is columns × rows and the transposed output is
+// requested, which is equal. For an element without NaN and scales, NaN is replaced by zero, because the cast rejects it.
 TrialResult run_trial(lpt_context *context, const Trial &trial, std::vector<float> values, int64_t rows,
                       bool is_transposed);
 
@@ -49,7 +49,7 @@ struct Place {
   size_t rows = 1;
 };
 
-// The items of a row, in `got` of all rows, beside what is expected there; "" where they are equal. `values`, if they are
+// Compares the items of a row, in `got` of all rows, with the expected ones. Returns the first difference, or "". `values`, if
 // given, are the sources.
 std::string first_difference(const char *what, const std::vector<uint32_t> &got, const Place &place,
                              const std::vector<uint32_t> &expected, const std::vector<float> *values = nullptr);

@@ -59,7 +59,7 @@ uint64_t number(const std::string &text, int base) {
   try {
     const uint64_t value = std::stoull(text, &end, base);
     if (end == text.size()) return value;
-  } catch (const std::exception &) {  // said below
+  } catch (const std::exception &) {  // reported below
   }
   throw Error(fmt::format("a vector holds {}: expected a number", in_quotes(text)));
 }
@@ -100,7 +100,7 @@ void Tally::add(bool is_right, const std::string &what) {
 }
 
 void Report::add(const std::string &what, const Tally &tally) {
-  // Names and words come from files.
+  // Names and words are read from files.
   const std::string name = shortened(what, kMostName);
   const std::string first = shortened(tally.first, kMostText);
   if (tally.failures > 0 && sum_.failures == 0) sum_.first = fmt::format("{}: {}", name, first);

@@ -19,7 +19,7 @@ constexpr const char *kSources = "cast_sources";
 constexpr const char *kExample = "mxfp8_e4m3";
 constexpr int64_t kExampleExtent = 256;
 
-using Files = std::map<std::string, std::string>;  // paths, in the order of their names
+using Files = std::map<std::string, std::string>;  // paths, sorted by name
 
 Files files_in(const std::string &folder) {
   Files files;
@@ -33,7 +33,7 @@ Files files_in(const std::string &folder) {
   return files;
 }
 
-// The columns tell what the rows are.
+// The columns determine the kind of the rows.
 void replay(lpt_context *context, const std::string &name, const Files &files, Report &report) {
   const Vectors vectors = read_vectors(files.at(name));
   if (vectors.header == "code,f32_bits") return verify_codes(context, name, vectors, report);
@@ -49,7 +49,7 @@ void replay(lpt_context *context, const std::string &name, const Files &files, R
   if (name != kSources) report.leave_out(name + ".csv");
 }
 
-// What says at a glance which kernels are at work.
+// Returns the kernels of an example cast, as an indication of the selected kernels.
 std::string example_rows(lpt_context *context) {
   const Tensor from = wrap_matrix(context, LPT_FORMAT_F32, nullptr, kExampleExtent, kExampleExtent);
   const Tensor to = make_matrix(context, find_format(kExample), kExampleExtent, kExampleExtent);

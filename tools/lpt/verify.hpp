@@ -1,11 +1,11 @@
-// lpt verify: replays the conformance vectors, which independent programs have made, through the library at hand.
+// lpt verify: replays the conformance vectors, which independent programs have made, with the library.
 #pragma once
 
 #include <string>
 
 namespace tool {
 
-// The folder where `cmake --install` puts the vectors, seen from this program.
+// Returns the folder where `cmake --install` installs the vectors, relative to this program.
 std::string installed_vectors();
 
 struct VerifyOptions {
@@ -13,7 +13,7 @@ struct VerifyOptions {
   std::string isa = "auto";  // or one of kIsas
 };
 
-// Prints a line for each kind of vectors and returns how many are wrong; throws when the folder has none, or when the
+// Prints a line for each kind of vectors and returns the number of wrong ones. Throws Error if the folder has none, or if the
 // CPU lacks the instruction set.
 int64_t verify(const VerifyOptions &options);
 

@@ -19,7 +19,7 @@ struct Digests {
   bool operator==(const Digests &) const = default;
 };
 
-// All finite f16 numbers, place i taking number 25173 · i modulo their count, so that neighbours are unlike.
+// Returns all finite f16 values. Index i has value number 25173 · i modulo their count, so that adjacent values are unrelated.
 std::vector<float> mixed_halves(lpt_context *context) {
   std::vector<float> finite;
   const std::vector<float> all = Element(context, "f16").decode_all();
@@ -42,12 +42,12 @@ class DigestRow {
 
   bool has_set() const { return !values_.empty(); }
 
-  // "" where all layouts give the digests.
+  // Returns "" if all layouts give the digests.
   std::string difference() const {
     for (const int64_t rows : {int64_t{1}, kMixedRows}) {
       for (const bool is_transposed : {false, true}) {
         if (trial_.is_plain() && (rows > 1 || is_transposed)) continue;
-        if (trial_.is_random() && rows > 1 && is_transposed) continue;  // other places, other bits
+        if (trial_.is_random() && rows > 1 && is_transposed) continue;  // other indices, other bits
         const TrialResult got = cast(context_, rows, is_transposed);
         if (digests_of(got) != expected_) return reported(got, rows, is_transposed);
       }
@@ -72,7 +72,7 @@ class DigestRow {
             digest_of(result.codes, format.element_bits > 8 ? 2 : 1)};
   }
 
-  // What is wrong, and where the first difference to the plain rows is if these are right.
+  // Returns the error, and the first difference from the reference kernels if these are right.
   std::string reported(const TrialResult &got, int64_t rows, bool is_transposed) const {
     const Digests digests = digests_of(got);
     std::string text = fmt::format("{} {} of {} in {} row{}{}", row_[1], row_[2], row_[4], rows, rows == 1 ? "" : "s",

@@ -19,7 +19,7 @@ struct Vector {
   TrialResult expected;
 };
 
-// "" where a row of a cast is what the vector says.
+// Returns "" if a row of a cast equals the vector.
 std::string difference(const Vector &vector, const TrialResult &got, const Place &place) {
   const TrialResult &expected = vector.expected;
   if (got.tensor_scale != expected.tensor_scale) {
@@ -76,7 +76,7 @@ constexpr Layout kLayouts[] = {{false, false, "alone"},
                                {true, false, "as a row of a matrix"},
                                {true, true, "as a row of a transposed output"}};
 
-// Vectors of one format, rule and rounding; what differs first in each.
+// Vectors of one format, rule and rounding, and the first difference of each.
 class VectorGroup {
  public:
   void add(Vector vector) {
@@ -102,7 +102,7 @@ class VectorGroup {
   }
 
  private:
-  // Neither a tensor scale nor random bits, and equal lengths.
+  // Returns whether the vectors can be rows of one matrix: no tensor scale, no random bits, equal lengths.
   bool can_stand_together() const {
     if (vectors_.empty()) return false;
     const Trial &trial = vectors_.front().trial;
@@ -132,7 +132,7 @@ class VectorGroup {
 
   std::vector<Vector> vectors_;
   std::vector<std::string> wrong_;  // of each vector
-  Tally rejected_;                  // what is no vector
+  Tally rejected_;                  // invalid vectors
 };
 
 }  // namespace

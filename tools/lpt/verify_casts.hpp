@@ -1,4 +1,4 @@
-// Conformance vectors of whole casts: blocks with scales, and random bits.
+// Conformance vectors of complete casts: blocks with scales, and random bits.
 #pragma once
 
 #include <string>
@@ -8,13 +8,13 @@
 
 namespace tool {
 
-// `sources` names the numbers that the rows cast. Each is cast alone, and with all others of its format and rule as the
-// rows of one matrix where the scales allow it; both again as the transposed output.
+// `sources` has the values that the rows cast. Each row is cast separately, and together with all others of its format and rule
+// as rows of one matrix if the scales allow it. Both are repeated as the transposed output.
 void verify_casts(lpt_context *context, const std::string &name, const Vectors &vectors, const Vectors &sources,
                   Report &report);
 
-// Digests of what large sets become. Where one is wrong, the plain rows say what the first difference is, if they are
-// right.
+// Compares digests of casts of large sets. For a wrong digest, the first difference from the reference kernels is reported if
+// these are right.
 void verify_cast_digests(lpt_context *context, const std::string &name, const Vectors &vectors, Report &report);
 
 }  // namespace tool

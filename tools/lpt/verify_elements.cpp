@@ -12,7 +12,7 @@ namespace {
 
 constexpr int64_t kRandomCount = 10'000'000;
 
-// Every NaN as 7fc00000 with its sign.
+// Returns the bits with every NaN as 7fc00000 with its sign.
 uint32_t canonical_bits(float value) {
   return std::isnan(value) ? (as_bits(value) & 0x80000000u) | 0x7FC00000u : as_bits(value);
 }
@@ -100,8 +100,8 @@ std::vector<float> Element::set_named(const std::string &name) const {
   return name == "random" ? random_set() : std::vector<float>();
 }
 
-// For each code from zero to the largest finite one the value halfway to the next, the f32 before it and the one after;
-// then all of these with a minus. After the largest comes one more step; of bare exponents it is twice as wide.
+// Returns the midpoint of each pair of adjacent finite codes from zero, with the f32 before and after it; then all of these
+// negated. After the largest code one more step is added; without mantissa bits it is twice as wide.
 std::vector<float> Element::midpoints() const {
   std::vector<double> values;
   for (const float value : decode_all()) {
@@ -140,7 +140,7 @@ void verify_custom_codes(lpt_context *context, const std::string &name, const Ve
   }
 }
 
-// The set "codes" is the way back; a set <set>_<rounding> saturates.
+// The set "codes" decodes; a set <set>_<rounding> saturates.
 void verify_digests(lpt_context *context, const std::string &name, const Vectors &vectors, Report &report) {
   Tally tally;
   for (const auto &row : vectors.rows) {

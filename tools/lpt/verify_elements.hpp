@@ -1,4 +1,4 @@
-// Conformance vectors of plain elements: what codes mean, and what numbers become.
+// Conformance vectors of elements without scales: values of codes, and codes of values.
 #pragma once
 
 #include <string>
@@ -10,7 +10,7 @@
 
 namespace tool {
 
-// A plain element of at most 16 bits.
+// An element of at most 16 bits without scales.
 class Element {
  public:
   Element(lpt_context *context, const std::string &name);
@@ -18,14 +18,14 @@ class Element {
   int code_bytes() const { return description_.element_bits > 8 ? 2 : 1; }
   std::vector<float> decode(const std::vector<uint32_t> &codes) const;
 
-  // All bf16 or f16 numbers, or the f32 around the middles of this element's codes, or ten million random ones; nothing
-  // for a name that is none of "bf16", "f16", "midpoints", "random".
+  // Returns all bf16 or f16 values, or the f32 values around midpoints of the codes, or ten million random ones; nothing for a
+  // name other than "bf16", "f16", "midpoints", "random".
   std::vector<float> set_named(const std::string &name) const;
 
-  // Any NaN counts as the one that a NaN without a sign becomes.
+  // All NaN codes are mapped to that of a NaN without sign.
   std::vector<uint32_t> encode(const std::vector<float> &values, const Trial &trial) const;
 
-  // To nearest even; overflow becomes infinite where the element can say so.
+  // To nearest even; overflow becomes infinity if the element has one.
   Trial nearest() const;
   Trial saturating(const std::string &rounding) const;
 

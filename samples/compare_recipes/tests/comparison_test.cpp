@@ -1,4 +1,5 @@
-// Compares two ways to train a tiny model: outcomes are kept, a second call trains nothing, other settings are rejected.
+// Compares two training configurations of a very small model. Outcomes are saved, a second call trains nothing, and other
+// settings are rejected.
 #include <fmt/format.h>
 
 #include <filesystem>

@@ -1,4 +1,4 @@
-// What the tests of the samples need of a test framework.
+// A minimal test framework for the samples.
 #pragma once
 
 #include <fmt/format.h>
@@ -9,7 +9,7 @@
 
 namespace lm {
 
-// Counts what does not hold, and says it.
+// Counts and prints failed expectations.
 class Expect {
  public:
   void that(bool holds, const std::string &what) {

@@ -1,4 +1,4 @@
-// Judges the whole model's gradient from outside: against central differences of the loss, all in f64.
+// Compares the gradient of the full model with central differences of the loss, in f64.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -15,9 +15,9 @@ namespace {
 
 constexpr uint64_t kSeed = 7;
 constexpr int64_t kSequences = 3;
-constexpr int64_t kCoordinates = 6;  // looked at per parameter
+constexpr int64_t kCoordinates = 6;  // tested per parameter
 constexpr double kStep = 1e-4;
-constexpr double kTolerance = 1e-5;  // of the parameter's largest looked-at gradient
+constexpr double kTolerance = 1e-5;  // of the largest tested gradient of the parameter
 constexpr lm::ModelShape kShape{.width = 24, .layers = 3, .heads = 3, .hidden = 20, .sequence = 7};
 
 struct Problem {
@@ -29,7 +29,7 @@ struct Problem {
 
   Problem() {
     for (uint64_t i = 0; i < static_cast<uint64_t>(kSequences * kShape.sequence); ++i) {
-      inputs.push_back(static_cast<uint8_t>(lm::random_bits(kSeed, 1000, i) % 5));  // few: bytes repeat
+      inputs.push_back(static_cast<uint8_t>(lm::random_bits(kSeed, 1000, i) % 5));  // few values, so that bytes repeat
       targets.push_back(static_cast<uint8_t>(lm::random_bits(kSeed, 1001, i)));
     }
   }
@@ -53,7 +53,7 @@ struct Problem {
   }
 };
 
-// Norm weights start at one, which would hide a factor that is missing.
+// Norm weights start at one, which would hide a missing factor.
 void disturb(Problem &problem) {
   for (const lm::Parameter &parameter : problem.model.parameters()) {
     double *values = problem.numbers(parameter.value);
@@ -63,7 +63,7 @@ void disturb(Problem &problem) {
   }
 }
 
-// The rows of the embedding that no input names have no gradient; looking at them would say little.
+// Rows of the embedding without an input have no gradient, so they are not tested.
 int64_t coordinate(const lm::Parameter &parameter, int64_t draw) {
   const int64_t rows = parameter.name == "embedding" ? 5 : parameter.rows;
   return static_cast<int64_t>(lm::random_bits(kSeed, 3000 + parameter.index, static_cast<uint64_t>(draw)) %
@@ -94,7 +94,7 @@ void check_parameter(Problem &problem, const lm::Parameter &parameter, lm::Expec
   expect.that(largest > 0.0 && error <= kTolerance * largest, fmt::format("the gradient of {}", parameter.name));
 }
 
-// A second pass that adds must double every gradient.
+// A second, accumulating pass must double every gradient.
 void check_accumulation(Problem &problem, lm::Expect &expect) {
   std::vector<double> once;
   for (const lm::Parameter &parameter : problem.model.parameters()) {

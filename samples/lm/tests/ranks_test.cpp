@@ -1,5 +1,5 @@
-// Judges a model whose layers are shared by ranks: its gradient against central differences of the loss, all in f64; and
-// what ranks of one, or in step, must give.
+// Compares the gradient of a model that is split among ranks with central differences of the loss, in f64. Also tests a single
+// rank, and ranks with full synchronization.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -19,7 +19,7 @@ namespace {
 
 constexpr uint64_t kSeed = 7;
 constexpr int64_t kSequences = 2;
-constexpr int64_t kCoordinates = 4;  // looked at per parameter and rank
+constexpr int64_t kCoordinates = 4;  // tested per parameter and rank
 constexpr double kStep = 1e-4;
 constexpr double kTolerance = 1e-8;  // of gradients whose largest is about 0.1
 constexpr lm::ModelShape kShape{.width = 32, .layers = 2, .heads = 4, .hidden = 24, .sequence = 5};
@@ -38,7 +38,7 @@ struct Text {
   }
 };
 
-// One rank's model; what it does, all ranks do.
+// The model of one rank. All ranks make the same calls.
 struct RankModel {
   RankModel(lm::OwnRank &rank, const lm::Grid &grid)
       : ranks(*rank.tensor),
@@ -89,7 +89,7 @@ void on_all_ranks(int64_t count, double share, const Body &body) {
   }
 }
 
-// Norm weights start at one, which would hide a factor that is missing. All ranks have the same ones.
+// Norm weights start at one, which would hide a missing factor. All ranks have the same values.
 void disturb(RankModel &one) {
   for (const lm::Parameter &parameter : one.model.parameters()) {
     const uint64_t rank = parameter.is_sharded ? static_cast<uint64_t>(one.ranks.rank()) : 0;
@@ -100,7 +100,7 @@ void disturb(RankModel &one) {
   }
 }
 
-// Shards are disturbed on one rank, what all have on all of them.
+// Changes shards on one rank, and replicated parameters on all ranks.
 double central_difference(RankModel &one, bool is_mine, double &value) {
   const double kept = value;
   value = is_mine ? kept + kStep : kept;
@@ -157,7 +157,7 @@ double loss_alone() {
   return lm::cross_entropy(context.get(), nullptr, activations.logits, text.targets);
 }
 
-// Shards have the numbers of the whole model: in step they are that model, and with channels out of step another one.
+// Shards have the values of the full model. With full synchronization the losses are equal, with partial synchronization not.
 void check_losses(lm::Expect &expect) {
   const double alone = loss_alone();
   for (const int64_t ranks : {2, 4}) {
@@ -183,7 +183,7 @@ std::vector<float> gradients_of(lm::Context &context, const lm::Model<float> &mo
   return all;
 }
 
-// Gradients that are averaged during backward are those that are averaged after it.
+// Gradients averaged during backward equal those averaged after it.
 void check_averages(lm::OwnRank &rank, const lm::Grid &grid, lm::Expect &expect) {
   Text text;
   for (uint8_t &byte : text.targets) {

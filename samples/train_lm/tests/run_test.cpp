@@ -1,4 +1,5 @@
-// Trains a small model on a made-up text: it learns, stays near its twin, and goes on after a stop as if nothing was.
+// Trains a small model on a generated text. The model learns, its loss is close to that of f32, and a stopped run resumes with
+// equal results.
 #include "../run.hpp"
 
 #include <fmt/format.h>
@@ -20,12 +21,12 @@
 
 namespace {
 
-constexpr double kLargestLoss = 1.0;       // bits per byte; the text has 0.65, and eight are where it starts
+constexpr double kLargestLoss = 1.0;       // bits per byte; the text has 0.65, and training starts at eight
 constexpr double kLargestGap = 3.0;        // percent
-constexpr double kLargestDrift = 1e-3;     // bits per byte between ranks in step and none, after 20 steps
+constexpr double kLargestDrift = 1e-3;     // bits per byte between synchronized ranks and one rank, after 20 steps
 constexpr double kLargestEarlyLoss = 4.5;  // bits per byte after 40 steps
 
-// Words of a small vocabulary in any order: easy to learn, impossible to guess.
+// Words of a small vocabulary in random order: easy to learn, impossible to guess.
 std::string made_up_text() {
   static const char *const kWords[] = {"river", "stone", "and", "the", "a", "walks", "under", "light", "old", "sings"};
   std::string text;
@@ -82,7 +83,7 @@ void learns_and_stays_near_its_twin(const std::string &folder, lm::Expect &expec
   }
 }
 
-// Ranks that share the optimizer's state learn bit for bit what those learn that have all of it.
+// Ranks that share the optimizer state have the same bits as ranks with the full state.
 void shares_its_state(train_lm::Options whole, train_lm::Options shared, lm::Expect &expect) {
   for (train_lm::Options *options : {&whole, &shared}) {
     options->recipe = "fp8_trillion";
@@ -97,8 +98,8 @@ void shares_its_state(train_lm::Options whole, train_lm::Options shared, lm::Exp
   expect.that(found.bytes.moments < expected.bytes.moments, fmt::format("{} in shards has less state", name));
 }
 
-// Ranks that share layers, the batch, or both: in step they are the model alone but for the order of sums, and in part they
-// learn as well.
+// Ranks that share layers, the batch, or both. With full synchronization they equal a single rank except for the order of sums.
+// With partial synchronization they learn too.
 void learns_in_ranks(const std::string &folder, lm::Expect &expect) {
   const auto options_of = [&](const char *name, const lm::Grid &grid) {
     train_lm::Options options = small_options(folder, name);
@@ -144,7 +145,7 @@ void learns_in_ranks(const std::string &folder, lm::Expect &expect) {
       "int9");
 }
 
-// Every recipe and every state by name: far below the eight bits per byte of the start.
+// Every recipe and every state by name: the loss is far below the initial eight bits per byte.
 void learns_by_every_name(const std::string &folder, lm::Expect &expect) {
   const auto learns = [&](const std::string &recipe, const std::string &state, const std::string &method) {
     const std::string name = fmt::format("{}-{}-{}", recipe, state, method);
@@ -222,7 +223,7 @@ void trains_without_a_checkpoint(const std::string &folder, lm::Expect &expect) 
               fmt::format("{} steps have a time", seconds.size()));
 }
 
-// Training goes on after each checkpoint: its first report has the loss of the last step.
+// Training resumes after each checkpoint. The first report has the loss of the last step.
 void reports_the_last_loss_at_once(const std::string &folder, lm::Expect &expect) {
   const train_lm::Options options = small_options(folder, "watched");
   const lm::ByteText text = lm::ByteText::read(options.data);

@@ -1,4 +1,4 @@
-// The wire among threads, with one bit of one message header flipped on its way.
+// The transport between threads, with one flipped bit in one message header.
 #pragma once
 
 #include <cstdio>
@@ -11,7 +11,7 @@
 namespace lpt::test {
 
 struct Flip {
-  int64_t header = 0;  // which of the rank's headers, from 1; 0: none
+  int64_t header = 0;  // number of the damaged header of the rank, from 1; 0: none
   size_t bit = 0;
 };
 

@@ -1,4 +1,4 @@
-// Damaged message headers: every rank gets an error in time, whatever bit is flipped.
+// Damaged message headers: every rank returns an error before the timeout, for any flipped bit.
 #include <gtest/gtest.h>
 
 #include <array>
@@ -53,7 +53,7 @@ Status pass_on(Engine &engine, int64_t count) {
   return engine.receive({"send", 1, 2, count, 4}, previous, 5, {theirs.data(), count});
 }
 
-// The headers of each rank: 1, 2 with a payload inside, 3, 4 with one apart, 5, 6 of mail, then of barriers.
+// Headers of each rank: 1, 2 with inline payload; 3, 4 with separate payload; 5, 6 of send and receive; then of barriers.
 Status work(Engine &engine) {
   LPT_TRY(exchange(engine, 8));
   LPT_TRY(exchange(engine, 5000));
@@ -106,11 +106,11 @@ TEST_P(DamagedHeaders, AreAnErrorOnEveryRank) {
   }
 }
 
-// ---- headers that are wrong under a checksum that fits
+// Invalid headers with a matching checksum.
 
 constexpr Signature kExchange{"exchange", 1, 2, 3, 4};
 
-// What rank 1 of two sends in its first exchange of 8 bytes.
+// Returns the header that rank 1 of two sends in its first exchange of 8 bytes.
 MessageHeader good_header() {
   MessageHeader header = make_header(MessageKind::kExchange, kExchange);
   header.from = 1;
@@ -120,7 +120,7 @@ MessageHeader good_header() {
   return header;
 }
 
-// Rank 0 of two exchanges 8 bytes with rank 1, from which the script comes.
+// Rank 0 of two exchanges 8 bytes with rank 1, whose messages are the script.
 Status exchange_with(std::deque<ScriptedMessage> script) {
   MessageEngine engine(ScriptedTransport::open(std::move(script)), 0, 2, {});
   std::byte mine[8]{}, theirs[8]{};
@@ -171,7 +171,7 @@ TEST(Headers, NameTheFieldThatIsWrong) {
   }
 }
 
-// A length inside that does not fit what came: the header cannot be written so, thus it is cut or sealed by hand.
+// An inline length that differs from the received length. make_header() cannot create it, so the test cuts or seals the header.
 TEST(Headers, NameALengthThatIsWrong) {
   struct Wrong {
     const char *words;

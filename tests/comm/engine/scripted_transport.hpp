@@ -1,4 +1,4 @@
-// A wire on which a script arrives, whatever the rank sends: for one rank without others.
+// A transport that receives a script and ignores sends, for one rank without others.
 #pragma once
 
 #include <algorithm>
@@ -31,7 +31,7 @@ class ScriptedTransport {
     int64_t bytes;
   };
 
-  // After so many looks at which nothing is left to take, every rank has left.
+  // After this number of polls without a message, all ranks have left.
   static constexpr int kMostIdleLooks = 4;
 
   explicit ScriptedTransport(std::deque<ScriptedMessage> &&script) : script_(std::move(script)) {}
