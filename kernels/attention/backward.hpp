@@ -152,7 +152,7 @@ struct BackwardPanels {
 
   // Computes p and s for kTileRows keys from `key` of the block on, and for kTileColumns lanes.
   template <bool kIsHidden>
-  void weigh_tile(const Lanes &lanes, const HiddenKeys *hidden, int64_t key, int64_t lane) {
+  void compute_weights_of_tile(const Lanes &lanes, const HiddenKeys *hidden, int64_t key, int64_t lane) {
     const int64_t at = lanes.first * head.steps, gradient_at = lanes.first * head.value_steps;
     alignas(64) float tile[kTileRows][kTileColumns];
     {
@@ -202,16 +202,16 @@ struct BackwardPanels {
 
   // Computes p and s of a block and of unit `slot` of the units that are added together. `hidden` is NULL if no lane has a hidden key
   // or a mask.
-  void weigh(const Lanes &lanes, int64_t first, int64_t rows, const HiddenKeys *hidden, int64_t) {
+  void compute_weights(const Lanes &lanes, int64_t first, int64_t rows, const HiddenKeys *hidden, int64_t) {
     if (head.has_mask()) {
       pack_mask(head.shape, head.request.forward.mask, lanes, first, min_i64(head.shape.keys - first, rows), masks);
     }
     for (int64_t key = 0; key < rows; key += kTileRows) {
       for (int64_t lane = 0; lane < kAttentionLanes; lane += kTileColumns) {
         if (hidden != nullptr) {
-          weigh_tile<true>(lanes, hidden, key, lane);
+          compute_weights_of_tile<true>(lanes, hidden, key, lane);
         } else {
-          weigh_tile<false>(lanes, nullptr, key, lane);
+          compute_weights_of_tile<false>(lanes, nullptr, key, lane);
         }
       }
     }
@@ -270,11 +270,11 @@ struct Backward {
     const int64_t rows = round_up(min_i64(last.last_range(shape).end - first, count), Gemms::kRows);
     for (int64_t unit = begin; unit < end; ++unit) {
       const Lanes lanes(shape, first_unit + unit);
-      if (head.has_mask() || !is_seen_whole(lanes.first_range(shape), lanes.last_range(shape), first, rows)) {
+      if (head.has_mask() || !is_unmasked(lanes.first_range(shape), lanes.last_range(shape), first, rows)) {
         const HiddenKeys hidden(shape, lanes, first);
-        gemms.weigh(lanes, first, rows, &hidden, unit - begin);
+        gemms.compute_weights(lanes, first, rows, &hidden, unit - begin);
       } else {
-        gemms.weigh(lanes, first, rows, nullptr, unit - begin);
+        gemms.compute_weights(lanes, first, rows, nullptr, unit - begin);
       }
     }
     gemms.add_units(begin * kAttentionLanes, end - begin, rows);

@@ -137,7 +137,7 @@ struct Forward {
   }
 
   // Converts scores to weights, and updates the running values of the lanes.
-  void weigh(int64_t rows) {
+  void compute_weights(int64_t rows) {
     const double scale = request.mask.data == nullptr ? shape.scale : 1.0;
     const F32 factor = broadcast(static_cast<float>(scale * kLog2E));
     const F32 lowest = broadcast(-__builtin_inff());
@@ -160,6 +160,7 @@ struct Forward {
 #pragma GCC unroll 16
         for (int64_t i = 0; i < Gemms::kGroup; i += Words::kNumbers) {
           F32 weights[Words::kNumbers];
+#pragma GCC unroll 2
           for (int64_t n = 0; n < Words::kNumbers; ++n) {
             const F32 score = load(scores + (row + i + n) * kAttentionLanes);
             weights[n] = power_of_two(mul_add(score, factor, F32{} - base));
@@ -210,8 +211,8 @@ struct Forward {
       const int64_t seen = min_i64(high.end - first, kKeyBlock), rows = round_up(seen, Gemms::kRows);
       gemms.multiply_keys(first, rows);
       if (request.mask.data != nullptr) add_mask(lanes, first, seen);
-      if (!is_seen_whole(low, high, first, rows)) hide_keys(lanes, first, rows);
-      weigh(rows);
+      if (!is_unmasked(low, high, first, rows)) hide_keys(lanes, first, rows);
+      compute_weights(rows);
       gemms.add_values(first, rows, state.factors);
     }
     write_outputs(lanes);

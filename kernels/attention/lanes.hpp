@@ -50,7 +50,7 @@ struct Lanes {
 };
 
 // Returns whether all lanes attend to all of `rows` keys from `first` on.
-inline bool is_seen_whole(const KeyRange &low, const KeyRange &high, int64_t first, int64_t rows) {
+inline bool is_unmasked(const KeyRange &low, const KeyRange &high, int64_t first, int64_t rows) {
   return first >= high.begin && first + rows <= low.end;
 }
 

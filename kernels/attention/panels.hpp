@@ -137,12 +137,12 @@ template <int kRows>
   }
 }
 
-// Returns 2^t for t of at most 1, with a relative error of 2^-23. NaN is preserved. For t = -infinity the fraction is NaN:
-// AVX-512 scales it by 2^-infinity to 0, and AVX2 limits t from below.
+// Returns 2^t for t of at most 1, with a relative error of 2^-23. NaN is preserved. AVX-512 scales by 2^-infinity to 0; AVX2
+// limits t from below.
 [[gnu::always_inline]] inline F32 power_of_two(F32 t) {
   if constexpr (kLanes < 16) t = max(broadcast(-160.0f), t);
-  const F32 n = nearest_integer(t);
-  const F32 f = t - n;
+  const F32 f = from_nearest_integer(t);
+  const F32 n = t - f;
   F32 p = mul_add(broadcast(0x1.5bba14p-10f), f, broadcast(0x1.3cea88p-7f));
   p = mul_add(p, f, broadcast(0x1.c6b752p-5f));
   p = mul_add(p, f, broadcast(0x1.ebf9bcp-3f));

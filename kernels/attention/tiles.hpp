@@ -22,8 +22,8 @@ using TileWord = PairWords::Word;
 // Computes sums (32 × 32 floats) = left · right, plus `sums` if kIsAdded.
 template <bool kIsAdded>
 inline void multiply_tiles(const TileWord *left, const TileWord *right, int64_t steps, float *sums) {
-  multiply_unit<UnitBf16, true>(reinterpret_cast<const uint8_t *>(left), reinterpret_cast<const uint8_t *>(right),
-                                steps, kIsAdded ? sums : nullptr, sums);
+  multiply_amx<AmxBf16, true>(reinterpret_cast<const uint8_t *>(left), reinterpret_cast<const uint8_t *>(right), steps,
+                              kIsAdded ? sums : nullptr, sums);
 }
 
 // Packs `count` rows as left operands. The sum runs along the rows. Missing rows up to a multiple of 32 are zeros.
@@ -203,38 +203,47 @@ struct BackwardTiles {
     __builtin_memset(value_sums, 0, sizeof(float) * static_cast<size_t>(kKeyBlock * head.value_columns));
   }
 
-  // p and s of keys `key` and `key` + 1 of the block.
+  // Computes p and s of `rows` keys, two at a time.
   template <bool kIsHidden>
-  void weigh_keys(const Lanes &lanes, const HiddenKeys *hidden, int64_t key, int64_t slot) {
-    F32 p[2][2], s[2][2];
-#pragma GCC unroll 2
-    for (int64_t i = 0; i < 2; ++i) {
-#pragma GCC unroll 2
-      for (int64_t v = 0; v < 2; ++v) {
-        const int64_t at = (key + i) * kAttentionLanes + v * kLanes;
-        F32 score = load(scores + at);
-        if (kIsHidden) {
-          if (head.has_mask()) score = mul_add(score, broadcast(head.mask_scale), load(masks + at));
-          score = hidden->apply(v, static_cast<int32_t>(key + i), score);
-        }
-        const int64_t lane = lanes.first + v * kLanes;
-        p[i][v] = power_of_two(mul_add(score, broadcast(head.factor), F32{} - load(head.bases + lane)));
-        s[i][v] = p[i][v] * (load(products + at) - load(head.means + lane));
-      }
-      const int64_t row = key + i;
-      const int64_t at = (row / kPairRows * kUnits + slot) * kLeftWords + row % kPairRows * kStepWords;
-      PairWords::store_words_along(weights + at, p[i][0], p[i][1]);
-      PairWords::store_words_along(score_rows + at, s[i][0], s[i][1]);
-    }
-    TileWord *const to = score_columns + (slot * kKeyBlock + key) / 2 * kAttentionLanes;
+  void compute_weights_of_keys(const Lanes &lanes, const HiddenKeys *hidden, int64_t rows, int64_t slot) {
+    const F32 factor = broadcast(head.factor), mask_scale = broadcast(head.mask_scale);
+    const bool has_mask = head.has_mask();
+    F32 bases[2], means[2];
 #pragma GCC unroll 2
     for (int64_t v = 0; v < 2; ++v) {
-      const F32 rows[2] = {s[0][v], s[1][v]};
-      PairWords::store_words_of(to + v * kLanes, rows);
+      bases[v] = F32{} - load(head.bases + lanes.first + v * kLanes);
+      means[v] = load(head.means + lanes.first + v * kLanes);
+    }
+    const float *score = scores, *product = products, *mask = masks;
+    TileWord *columns = score_columns + slot * kKeyBlock / 2 * kAttentionLanes;
+    for (int64_t key = 0; key < rows; key += 2, columns += kAttentionLanes) {
+      F32 p[2][2], s[2][2];
+#pragma GCC unroll 2
+      for (int64_t i = 0; i < 2; ++i, score += kAttentionLanes, product += kAttentionLanes, mask += kAttentionLanes) {
+#pragma GCC unroll 2
+        for (int64_t v = 0; v < 2; ++v) {
+          F32 value = load(score + v * kLanes);
+          if (kIsHidden) {
+            if (has_mask) value = mul_add(value, mask_scale, load(mask + v * kLanes));
+            value = hidden->apply(v, static_cast<int32_t>(key + i), value);
+          }
+          p[i][v] = power_of_two(mul_add(value, factor, bases[v]));
+          s[i][v] = p[i][v] * (load(product + v * kLanes) - means[v]);
+        }
+        const int64_t row = key + i;
+        const int64_t at = (row / kPairRows * kUnits + slot) * kLeftWords + row % kPairRows * kStepWords;
+        PairWords::store_words_along(weights + at, p[i][0], p[i][1]);
+        PairWords::store_words_along(score_rows + at, s[i][0], s[i][1]);
+      }
+#pragma GCC unroll 2
+      for (int64_t v = 0; v < 2; ++v) {
+        const F32 pair[2] = {s[0][v], s[1][v]};
+        PairWords::store_words_of(columns + v * kLanes, pair);
+      }
     }
   }
 
-  void weigh(const Lanes &lanes, int64_t first, int64_t rows, const HiddenKeys *hidden, int64_t slot) {
+  void compute_weights(const Lanes &lanes, int64_t first, int64_t rows, const HiddenKeys *hidden, int64_t slot) {
     for (int64_t key = 0; key < rows; key += kPairRows) {
       multiply_tiles<false>(keys + key * head.steps, head.queries + lanes.first * head.steps, width_steps,
                             scores + key * kAttentionLanes);
@@ -244,12 +253,10 @@ struct BackwardTiles {
     if (head.has_mask()) {
       pack_mask(head.shape, head.request.forward.mask, lanes, first, min_i64(head.shape.keys - first, rows), masks);
     }
-    for (int64_t key = 0; key < rows; key += 2) {
-      if (hidden != nullptr) {
-        weigh_keys<true>(lanes, hidden, key, slot);
-      } else {
-        weigh_keys<false>(lanes, nullptr, key, slot);
-      }
+    if (hidden != nullptr) {
+      compute_weights_of_keys<true>(lanes, hidden, rows, slot);
+    } else {
+      compute_weights_of_keys<false>(lanes, nullptr, rows, slot);
     }
   }
 

@@ -166,6 +166,9 @@ template <lpt_format kPlain>
   return _mm256_round_ps(value, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC);
 }
 
+// Returns value - nearest_integer(value), which is exact.
+[[gnu::always_inline]] static inline F32 from_nearest_integer(F32 value) { return value - nearest_integer(value); }
+
 // Returns value · 2^n. NaN times any power of two is NaN.
 [[gnu::always_inline]] static inline F32 times_power_of_two(F32 value, F32 n) {
   const auto power = [](__m256i exponent) {

@@ -159,6 +159,11 @@ template <lpt_format kPlain>
   return _mm512_roundscale_ps(value, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC);
 }
 
+// Returns value - nearest_integer(value), which is exact; 0 for an infinity.
+[[gnu::always_inline]] static inline F32 from_nearest_integer(F32 value) {
+  return _mm512_reduce_ps(value, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC);
+}
+
 // Returns value · 2^n, rounded once. NaN · 2^-infinity is 0.
 [[gnu::always_inline]] static inline F32 times_power_of_two(F32 value, F32 n) { return _mm512_scalef_ps(value, n); }
 
