@@ -13,8 +13,8 @@ bool is_operand(const MatrixView &view) {
 
 // Returns why no kernel of an instruction set supports the request. Only some kernels read panels.
 [[maybe_unused]] const char *unsupported_common(const GemmRequest &request, bool reads_panels) {
-  if (request.arithmetic != LPT_GEMM_ARITHMETIC_NATIVE) return "the arithmetic of another machine is requested for";
-  if (request.is_f64) return "f64 is computed by the reference row";
+  if (request.arithmetic != LPT_GEMM_ARITHMETIC_NATIVE) return "the arithmetic of another machine is requested";
+  if (request.is_f64) return "f64 is computed by the reference kernel";
   if (request.b.layout == Layout::kPanels && !reads_panels) return "b is packed";
   if (request.k == 0) return "without k there is nothing to multiply";
   if (!is_operand(request.a)) return "a is neither f32, f16 or bf16 nor of at most 8 bits";
@@ -93,17 +93,17 @@ bool is_ternary(lpt_format plain) { return has_element(plain) && element_of(plai
 
 // With fewer rows, decoding to tiles takes longer than it saves. Integers that int8 dot products also support need more rows.
 // For them, shorter groups are never faster in tiles.
-constexpr int64_t kLeastUnitRows = 4;
-constexpr int64_t kLeastUnitRowsOfIntegers = 32;
-constexpr int64_t kLeastUnitGroupOfIntegers = 64;
+constexpr int64_t kMinAmxRows = 4;
+constexpr int64_t kMinAmxRowsOfIntegers = 32;
+constexpr int64_t kMinAmxGroupOfIntegers = 64;
 
-const char *unsupported_unit(const GemmRequest &request) {
+const char *unsupported_amx_tiles(const GemmRequest &request) {
   if (const char *reason = unsupported_common(request, true)) return reason;
   if (request.is_portable) return "tiles do not add up in the portable order";
-  return request.m < kLeastUnitRows ? "fewer rows than repay tiles" : nullptr;
+  return request.m < kMinAmxRows ? "fewer rows than repay tiles" : nullptr;
 }
 
-const char *unsupported_unit_operand(const MatrixView &view, bool is_k_adjacent, int64_t k) {
+const char *unsupported_amx_operand(const MatrixView &view, bool is_k_adjacent, int64_t k) {
   if (const char *reason = unsupported_elements(view.format)) return reason;
   if (view.layout == Layout::kPanels) {
     if (const char *reason = unsupported_panels(view.format)) return reason;
@@ -158,7 +158,7 @@ const char *unsupported_bytes(const GemmRequest &request) {
 // Reference kernels.
 
 const char *unsupported_ref(const GemmRequest &request) {
-  if (request.arithmetic != LPT_GEMM_ARITHMETIC_NATIVE) return "the arithmetic of another machine is requested for";
+  if (request.arithmetic != LPT_GEMM_ARITHMETIC_NATIVE) return "the arithmetic of another machine is requested";
   return request.b.layout == Layout::kPanels ? "b is packed" : nullptr;
 }
 
@@ -225,9 +225,9 @@ const char *unsupported_integers(const MatrixView &view, int64_t k) {
 }
 
 [[maybe_unused]] const char *unsupported_groups(const GemmRequest &request) {
-  if (request.arithmetic != LPT_GEMM_ARITHMETIC_NATIVE) return "the arithmetic of another machine is requested for";
+  if (request.arithmetic != LPT_GEMM_ARITHMETIC_NATIVE) return "the arithmetic of another machine is requested";
   if (request.is_portable) return "sums in int32 are not rounded in the portable order";
-  if (request.is_f64) return "f64 is computed by the reference row";
+  if (request.is_f64) return "f64 is computed by the reference kernel";
   if (request.k == 0) return "without k there is nothing to multiply";
   if (request.a.format.has_zero_point()) return "a has zero points";
   if (const char *reason = unsupported_integers(request.a, request.k)) return reason;
@@ -241,23 +241,23 @@ const char *unsupported_integers(const MatrixView &view, int64_t k) {
 bool is_for_dots(const GemmRequest &request) {
   if (unsupported_groups(request) != nullptr) return false;
   const auto is_short = [&](const MatrixView &view) {
-    return is_grouped_by_scales(view, true, request.k) && view.format.block_columns < kLeastUnitGroupOfIntegers;
+    return is_grouped_by_scales(view, true, request.k) && view.format.block_columns < kMinAmxGroupOfIntegers;
   };
-  return request.m < kLeastUnitRowsOfIntegers || is_short(request.a) || is_short(request.b);
+  return request.m < kMinAmxRowsOfIntegers || is_short(request.a) || is_short(request.b);
 }
 
 [[maybe_unused]] const char *unsupported_amx(const GemmRequest &request) {
-  if (const char *reason = unsupported_unit(request)) return reason;
-  if (const char *reason = unsupported_unit_operand(request.b, request.is_b_transposed, request.k)) return reason;
+  if (const char *reason = unsupported_amx_tiles(request)) return reason;
+  if (const char *reason = unsupported_amx_operand(request.b, request.is_b_transposed, request.k)) return reason;
   if (const char *reason = unsupported_wide_a(request)) return reason;
-  if (const char *reason = unsupported_unit_operand(request.a, !request.is_a_transposed, request.k)) return reason;
+  if (const char *reason = unsupported_amx_operand(request.a, !request.is_a_transposed, request.k)) return reason;
   if (!are_sums_exact(request)) return "sums of so many integers are not exact in f32";
   return is_for_dots(request) ? "int8 dot products are faster" : nullptr;
 }
 
 [[maybe_unused]] const char *unsupported_int8_amx(const GemmRequest &request) {
   if (const char *reason = unsupported_bytes(request)) return reason;
-  if (const char *reason = unsupported_unit(request)) return reason;
+  if (const char *reason = unsupported_amx_tiles(request)) return reason;
   return is_for_dots(request) ? "int8 dot products are faster" : nullptr;
 }
 

@@ -6,13 +6,13 @@ namespace lpt {
 namespace {
 
 const char *unsupported_any(const GemmRequest &request) {
-  if (request.arithmetic != LPT_GEMM_ARITHMETIC_NATIVE) return "the arithmetic of another machine is requested for";
-  if (request.is_f64) return "f64 is computed by rows of dense matrices";
+  if (request.arithmetic != LPT_GEMM_ARITHMETIC_NATIVE) return "the arithmetic of another machine is requested";
+  if (request.is_f64) return "f64 is computed by kernels of dense matrices";
   if (request.is_portable) return "lanes do not add up in the portable order";
   if (request.a.layout != Layout::kRows || request.b.layout != Layout::kSparse) return "b is not the sparse operand";
   if (request.k == 0) return "without k there is nothing to multiply";
   // Locating the elements of a costs as much as multiplying. Reading less of b repays it only if few rows share b.
-  if (request.m > kMostSparseRows) return "so many rows repay writing b out";
+  if (request.m > kMaxSparseRows) return "so many rows repay writing b out";
   if (request.is_a_transposed || !request.is_b_transposed) return "k is not adjacent in both operands";
   if (request.a.column_stride != 1) return "columns of a are not adjacent";
   if (request.a.format.has_zero_point()) return "a has zero points";

@@ -56,10 +56,10 @@ lpt_status lpt_monitor_record_linear(lpt_context *context, lpt_monitor *monitor,
 
 lpt_status lpt_monitor_record_statistics(lpt_context *context, lpt_monitor *monitor, int64_t step, const char *name,
                                          const lpt_statistics *statistics) {
-  return guard(context, [&](Context &) -> Status {
+  return guard(context, [&](Context &self) -> Status {
     LPT_TRY(check_handle(monitor, HandleKind::kMonitor, "monitor"));
     LPT_TRY(check_handle(statistics, HandleKind::kStatistics, "statistics"));
-    return record_statistics(*monitor, step, name, *statistics);
+    return record_statistics(self, *monitor, step, name, *statistics);
   });
 }
 

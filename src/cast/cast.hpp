@@ -12,7 +12,6 @@ namespace lpt {
 struct CastPreprocess {
   int32_t hadamard_size = 0;       // 0: no rotation
   const float *signs = nullptr;    // 1 or -1
-  int64_t sign_count = 0;          // hadamard_size, or the number of columns of the output
   const float *factors = nullptr;  // one for each column of the source, or NULL
 
   bool is_needed() const { return hadamard_size != 0 || factors != nullptr; }

@@ -205,9 +205,12 @@ Status record_linear(Context &context, Monitor &monitor, int64_t step, const cha
   return {};
 }
 
-Status record_statistics(Monitor &monitor, int64_t step, const char *name, const lpt_statistics &statistics) {
+Status record_statistics(Context &context, Monitor &monitor, int64_t step, const char *name,
+                         const lpt_statistics &statistics) {
+  CastStatistics sums;
   LPT_TRY(check_name(name));
-  return record_sums(monitor, step, name, statistics.sums);
+  LPT_TRY(read_statistics(context, statistics, sums));
+  return record_sums(monitor, step, name, sums);
 }
 
 Status save_monitor(const Monitor &monitor, const char *path) {

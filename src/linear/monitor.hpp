@@ -29,7 +29,8 @@ Status measure_alignment(Context &context, const Tensor *gate_weight, const Tens
 
 Status record_number(Monitor &monitor, int64_t step, const char *name, double value);
 Status record_linear(Context &context, Monitor &monitor, int64_t step, const char *name, const Linear &linear);
-Status record_statistics(Monitor &monitor, int64_t step, const char *name, const lpt_statistics &statistics);
+Status record_statistics(Context &context, Monitor &monitor, int64_t step, const char *name,
+                         const lpt_statistics &statistics);
 Status save_monitor(const Monitor &monitor, const char *path);
 
 }  // namespace lpt

@@ -272,6 +272,8 @@ Status fit_sparse(Context &context, const Tensor *weight, const Tensor *mask, co
     const MatrixView bias_view = vector_view(LPT_FORMAT_F32, bias, weight_view.rows);
     LPT_TRY(check_no_overlap(bias_view, "bias_change", output_view, "output"));
     LPT_TRY(check_no_overlap(bias_view, "bias_change", weight_view, "weight"));
+    LPT_TRY(check_no_overlap(bias_view, "bias_change", fit.mask, "mask"));
+    LPT_TRY(check_no_overlap(bias_view, "bias_change", inputs_view, "inputs"));
   }
   const QuietProgress progress(context);
   LPT_TRY(prepare(context, weight_view, inputs_view, fit));

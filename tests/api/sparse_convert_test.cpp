@@ -275,6 +275,10 @@ TEST(SparseFit, RejectsAndIsCancelled) {
   const Tensor narrow = make_tensor(c, LPT_FORMAT_F32, 10, 31);
   EXPECT_EQ(LPT_INVALID_ARGUMENT, fit(narrow.get(), options, p.output.get()));
   expect_words({"inputs is 10 x 31", "10 x 32"}, lpt_context_error(c));
+  const Tensor first = wrap_axes(c, LPT_FORMAT_F32, lpt_tensor_data(p.input_tensor.get()), {p.kOutputs});
+  EXPECT_EQ(LPT_INVALID_ARGUMENT, lpt_sparse_fit(c, p.weight_tensor.get(), p.mask_tensor.get(), p.input_tensor.get(),
+                                                 &options, p.output.get(), first.get(), nullptr));
+  expect_words({"bias_change", "inputs"}, lpt_context_error(c));
   const Tensor half = make_tensor(c, LPT_FORMAT_BF16, p.kOutputs, p.kColumns);
   EXPECT_EQ(LPT_UNSUPPORTED, fit(p.input_tensor.get(), options, half.get()));
   expect_words({"output is bf16", "f32"}, lpt_context_error(c));

@@ -216,18 +216,51 @@ TEST_F(DeviceLinear, GoesOnFromASavedState) {
   EXPECT_EQ(7 * 16.0f, values.amax);
 }
 
-// Returns the monitor record of a layer as CSV.
-std::string record_of(lpt_context *context, const lpt_linear *linear) {
+// Returns what record(monitor) records, as CSV.
+template <typename Record>
+std::string csv_of(lpt_context *context, const Record &record) {
   const std::string path = (std::filesystem::temp_directory_path() / "lpt_device_monitor_test.csv").string();
   lpt_monitor *monitor = nullptr;
   EXPECT_TRUE(ok(context, lpt_monitor_create(context, &monitor)));
-  EXPECT_TRUE(ok(context, lpt_monitor_record_linear(context, monitor, 1, "up", linear)));
+  EXPECT_TRUE(ok(context, record(monitor)));
   EXPECT_TRUE(ok(context, lpt_monitor_save(context, monitor, path.c_str())));
   lpt_monitor_destroy(monitor);
   std::stringstream text;
   text << std::ifstream(path).rdbuf();
   std::filesystem::remove(path);
   return text.str();
+}
+
+std::string record_of(lpt_context *context, const lpt_linear *linear) {
+  return csv_of(context,
+                [&](lpt_monitor *monitor) { return lpt_monitor_record_linear(context, monitor, 1, "up", linear); });
+}
+
+TEST_F(DeviceLinear, StatisticsAreRecordedAsThoseOfTheCpu) {
+  const Tensor source = tensor_of(cpu(), LPT_FORMAT_F32, 33, 128, draw_normal(221, 33 * 128));
+  std::string records[2];
+  for (lpt_context *const context : {cpu(), gpu()}) {
+    const Tensor copy = context == cpu() ? Tensor() : there(source.get());
+    const Tensor target = make_tensor(context, LPT_FORMAT_E4M3FN, 33, 128);
+    lpt_statistics *statistics = nullptr;
+    ASSERT_TRUE(ok(context, lpt_statistics_create(context, &statistics)));
+    lpt_quantize_options options = LPT_QUANTIZE_OPTIONS_INIT;
+    options.statistics = statistics;
+    EXPECT_TRUE(ok(
+        context, lpt_quantize(context, context == cpu() ? source.get() : copy.get(), &options, target.get(), nullptr)));
+    records[context == gpu()] = csv_of(context, [&](lpt_monitor *monitor) {
+      return lpt_monitor_record_statistics(context, monitor, 1, "x", statistics);
+    });
+    if (context == gpu()) {
+      EXPECT_EQ("", csv_of(cpu(), [&](lpt_monitor *monitor) {
+                      EXPECT_EQ(LPT_INVALID_ARGUMENT,
+                                lpt_monitor_record_statistics(cpu(), monitor, 1, "x", statistics));
+                      return LPT_OK;
+                    }).substr(std::string("step,name,value\n").size()));
+    }
+    lpt_statistics_destroy(statistics);
+  }
+  EXPECT_EQ(records[0], records[1]);
 }
 
 TEST_F(DeviceLinear, IsRecordedAsThatOfTheCpu) {

@@ -338,7 +338,7 @@ TEST_P(GemmPanels, SaysWhatItRejects) {
                             {"f32", "f32", 4096, "f32 elements are not exact in bf16"},
                             {"bf16", "f16_tensor", 64, "f16 elements are not exact in bf16"},
                             {"bf16", "nf4_1x64", 64, "levels of a list are not exact in bf16"},
-                            {"f64", "e4m3fn", 64, "f64 is computed by the reference row"}};
+                            {"f64", "e4m3fn", 64, "f64 is computed by the reference kernel"}};
   for (const Expected &expected : table) {
     Problem problem(expected.a, expected.b, LPT_FORMAT_F32, false, true, 4, 4, expected.k);
     for (const Layout layout : {Layout::kRows, Layout::kPanels}) {

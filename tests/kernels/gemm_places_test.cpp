@@ -184,7 +184,7 @@ TEST(GemmTable, Bf16RowTakesWhatBf16HoldsExactly) {
       {"f32", "f16_tensor", 256, "f16 elements are not exact in bf16"},
       {"e4m3fn", "f16_tensor", 256, "f16 elements are not exact in bf16"},
       {"int8/1x16/e4m3fn", "e4m3fn", 256, "elements times their scales along k are not exact in bf16"},
-      {"f64", "e4m3fn", 256, "f64 is computed by the reference row"},
+      {"f64", "e4m3fn", 256, "f64 is computed by the reference kernel"},
   };
   for (const Expected &expected : table) {
     const Problem problem(expected.a, expected.b, LPT_FORMAT_F32, false, true, 64, 64, expected.k);

@@ -22,7 +22,7 @@ TEST(SimtMma, LeftPlacesAreThoseOfPtx) {
       const bool is_upper = i < 2 || (i >= 4 && i < 6);
       const int row = is_upper ? group : group + 8;
       const int column = thread * 2 + (i & 1) + (i >= 4 ? 8 : 0);
-      const MmaPlace place = mma_left_place(row, column);
+      const MmaPosition place = mma_left_place(row, column);
       EXPECT_EQ(std::make_tuple(lane, i / 2, i % 2), std::make_tuple(place.lane, place.word, place.half));
     }
   }
@@ -32,7 +32,7 @@ TEST(SimtMma, RightPlacesAreThoseOfPtx) {
   for (uint32_t lane = 0; lane < 32; ++lane) {
     for (int i = 0; i < 4; ++i) {
       const int row = static_cast<int>(lane % 4) * 2 + (i & 1) + (i >= 2 ? 8 : 0);
-      const MmaPlace place = mma_right_place(row, static_cast<int>(lane / 4));
+      const MmaPosition place = mma_right_place(row, static_cast<int>(lane / 4));
       EXPECT_EQ(std::make_tuple(lane, i / 2, i % 2), std::make_tuple(place.lane, place.word, place.half));
     }
   }
@@ -63,11 +63,11 @@ void expect_small_gemm() {
     MmaSum sum = {};
     for (int i = 0; i < 16; ++i) {
       for (int k = 0; k < 16; ++k) {
-        const MmaPlace place = mma_left_place(i, k);
+        const MmaPosition place = mma_left_place(i, k);
         if (place.lane == lane) a.word[place.word] |= code_of<kDtype>(left[i][k]) << (16 * place.half);
       }
       for (int j = 0; j < 8; ++j) {
-        const MmaPlace place = mma_right_place(i, j);
+        const MmaPosition place = mma_right_place(i, j);
         if (place.lane == lane) b.word[place.word] |= code_of<kDtype>(right[i][j]) << (16 * place.half);
       }
     }
@@ -259,7 +259,7 @@ TEST(SimtFewRows, RejectWhatTheyDoNotTake) {
       {[](GemmRequest &r) { r.a.row_stride += 4; }, "rows of a do not begin on 16 bytes"},
       {[](GemmRequest &r) { r.is_portable = true; }, "MMA operations do not add up in the portable order"},
       {[](GemmRequest &r) { r.arithmetic = LPT_GEMM_ARITHMETIC_L_MUL; },
-       "the arithmetic of another machine is requested for"},
+       "the arithmetic of another machine is requested"},
       {[](GemmRequest &r) { r.is_f64 = true; }, "f64 is not computed"},
       {[](GemmRequest &r) { r.c.format.element = LPT_FORMAT_F64; }, "gives f32, bf16 and f16 only"},
   };

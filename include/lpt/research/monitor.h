@@ -164,7 +164,7 @@ LPT_API lpt_status lpt_monitor_record_linear(lpt_context *context, lpt_monitor *
  * @param[in]     step        Step count of the caller.
  * @param[in]     name        Name of the casts, not empty.
  * @param[in]     statistics  Statistics that the casts wrote.
- * @retval LPT_INVALID_ARGUMENT  `name` is empty.
+ * @retval LPT_INVALID_ARGUMENT  `name` is empty, or `context` is of another device than the statistics.
  */
 LPT_API lpt_status lpt_monitor_record_statistics(lpt_context *context, lpt_monitor *monitor, int64_t step,
                                                  const char *name, const lpt_statistics *statistics);

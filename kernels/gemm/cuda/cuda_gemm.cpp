@@ -13,8 +13,8 @@ bool is_on_sixteen(const MatrixView &view, int64_t row_bytes) {
   return reinterpret_cast<uintptr_t>(view.data) % 16 == 0 && row_bytes % 16 == 0;
 }
 
-const char *unsupported_law(const GemmRequest &request) {
-  if (request.arithmetic != LPT_GEMM_ARITHMETIC_NATIVE) return "the arithmetic of another machine is requested for";
+const char *unsupported_arithmetic(const GemmRequest &request) {
+  if (request.arithmetic != LPT_GEMM_ARITHMETIC_NATIVE) return "the arithmetic of another machine is requested";
   if (request.is_f64) return "f64 is not computed";
   if (request.is_portable) return "MMA operations do not add up in the portable order";
   const lpt_format c = request.c.format.element;
@@ -31,7 +31,7 @@ bool has_scales_of_groups(const Format &format, int64_t length) {
   return format.block_scale == LPT_FORMAT_F32 && format.block_rows == 1 && format.block_columns == length;
 }
 
-const char *unsupported_places_of_a(const GemmRequest &request) {
+const char *unsupported_layout_of_a(const GemmRequest &request) {
   const MatrixView &a = request.a;
   const bool is_byte = a.format.element == LPT_FORMAT_E4M3FN;
   if (a.layout != Layout::kRows || request.is_a_transposed || a.column_stride != 1) return "k of a is not adjacent";
@@ -47,10 +47,10 @@ const char *unsupported_a(const GemmRequest &request) {
   if (format.has_block_scale() && !has_scales_of_rows(format, request.k)) {
     return "takes a with one f32 scale a row, or one in all, only";
   }
-  return unsupported_places_of_a(request);
+  return unsupported_layout_of_a(request);
 }
 
-const char *unsupported_places(const GemmRequest &request) {
+const char *unsupported_layout(const GemmRequest &request) {
   if (request.k == 0 || request.k % kFewStep != 0) return "takes k in multiples of 128 only";
   if (request.first_row != 0 || request.first_column != 0) return "takes whole GEMMs only";
   const MatrixView &b = request.b;
@@ -59,9 +59,9 @@ const char *unsupported_places(const GemmRequest &request) {
 }
 
 const char *unsupported_operands(const GemmRequest &request) {
-  if (const char *why = unsupported_law(request)) return why;
+  if (const char *why = unsupported_arithmetic(request)) return why;
   if (const char *why = unsupported_a(request)) return why;
-  return unsupported_places(request);
+  return unsupported_layout(request);
 }
 
 const char *unsupported_int4(const GemmRequest &request) {
@@ -118,11 +118,11 @@ const char *unsupported_wide_operands(const GemmRequest &request) {
 // The kernel is off by default: LPT_GEMM_WGMMA enables it.
 const char *unsupported_warpgroups_int4(const GemmRequest &request) {
   if (!request.options.has_warpgroups) return "is taken with LPT_GEMM_WGMMA set only";
-  if (const char *why = unsupported_law(request)) return why;
+  if (const char *why = unsupported_arithmetic(request)) return why;
   if (const char *why = unsupported_grid(request)) return why;
   if (const char *why = unsupported_wide_operands(request)) return why;
-  if (const char *why = unsupported_places_of_a(request)) return why;
-  return unsupported_places(request);
+  if (const char *why = unsupported_layout_of_a(request)) return why;
+  return unsupported_layout(request);
 }
 
 const char *unsupported_tiles(const GemmRequest &request) {
