@@ -13,14 +13,14 @@ __device__ __forceinline__ float infinity() { return bits_float(0x7F800000u); }
 // Sums.
 
 struct SumsJob {
-  DeviceLines logits;
+  DeviceRows logits;
   const int64_t *places;
   RowSums *sums;
   int64_t rows, columns;
 };
 
 // Returns the sum and the largest element of a row; the largest is NaN if the row has a NaN.
-__device__ __forceinline__ RowSums first_look(const SumsJob &job, int64_t row) {
+__device__ __forceinline__ RowSums compute_row_maximum(const SumsJob &job, int64_t row) {
   float largest = -infinity(), nans = 0.0f;
   double all = 0.0;
   for (int64_t column = first_column(); column < job.columns; column += kLineStep) {
@@ -53,7 +53,7 @@ __device__ __forceinline__ double exponential_sum(const SumsJob &job, int64_t ro
 
 __global__ void __launch_bounds__(kLineThreads) cross_entropy_sums(SumsJob job) {
   for (int64_t row = blockIdx.x; row < job.rows; row += gridDim.x) {
-    RowSums sums = first_look(job, row);
+    RowSums sums = compute_row_maximum(job, row);
     const auto top = static_cast<float>(sums.largest);
     if (top != -infinity()) sums.exponentials = exponential_sum(job, row, top);  // `top` is uniform in the block
     if (threadIdx.x != 0) continue;
@@ -66,7 +66,7 @@ __global__ void __launch_bounds__(kLineThreads) cross_entropy_sums(SumsJob job) 
 // Gradient.
 
 struct GradientJob {
-  DeviceLines logits, gradient;
+  DeviceRows logits, gradient;
   const int64_t *places;
   const double *log_sums, *factors;
   float on, off;

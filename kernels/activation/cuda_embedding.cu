@@ -52,7 +52,7 @@ __global__ void __launch_bounds__(kLineThreads) copy_whole_rows(CopyJob job) {
 }
 
 struct RoundJob {
-  DeviceLines weight, output;
+  DeviceRows weight, output;
   const int64_t *places;
   int64_t rows, columns, classes;
 };
@@ -77,7 +77,7 @@ __global__ void __launch_bounds__(kLineThreads) round_rows(RoundJob job) {
 // Gradient.
 
 struct GradientJob {
-  DeviceLines output_gradient;
+  DeviceRows output_gradient;
   const int64_t *places;
   float *gradient;
   int64_t stride;  // gradient stride, in elements

@@ -39,7 +39,8 @@ __device__ __forceinline__ uint32_t add_levels(uint32_t count, int32_t level, bo
 
 // Computes the outputs of the levels from all counts: one thread per level, then every thread computes the sum in level order.
 // All threads of the block must call it.
-__device__ __forceinline__ void find_numbers(const ExaqJob &job, ExaqRow &shared, uint32_t count, bool has_nan) {
+__device__ __forceinline__ void compute_level_outputs(const ExaqJob &job, ExaqRow &shared, uint32_t count,
+                                                      bool has_nan) {
   const auto level = static_cast<int32_t>(threadIdx.x);
   shared.counts[threadIdx.x / 32][threadIdx.x % 32] = count;
   __syncthreads();
@@ -88,7 +89,7 @@ __global__ void __launch_bounds__(kLineThreads) softmax_exaq(ExaqJob job) {
     float nans = peak.has_nan ? 1.0f : 0.0f;
     const uint32_t count = count_levels(job, row, seen, top, nans);
     const bool has_nan = block_largest(nans) > 0.0f;
-    find_numbers(job, shared, count, has_nan);
+    compute_level_outputs(job, shared, count, has_nan);
     for (int64_t column = first_column(); column < softmax.columns; column += kLineStep) {
       const int32_t live = fragment_count(seen, column), wide = fragment_count(softmax.columns, column);
       FloatFragment x = load_line(softmax.input, row, column, wide);

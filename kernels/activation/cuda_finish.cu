@@ -6,8 +6,8 @@ namespace lpt {
 namespace {
 
 struct FinishJob {
-  DeviceLines x, up;  // up: the second half of x for SwiGLU, else unused
-  DeviceLines residual, out;
+  DeviceRows x, up;  // up: the second half of x for SwiGLU, else unused
+  DeviceRows residual, out;
   int64_t rows, columns;
   bool has_residual;
 };
@@ -43,7 +43,7 @@ __global__ void __launch_bounds__(kLineThreads) finish_lines(FinishJob job) {
 
 // Host code.
 
-DeviceLines lines_of_sums(const float *x, int64_t stride) {
+DeviceRows lines_of_sums(const float *x, int64_t stride) {
   const bool is_whole = reinterpret_cast<uintptr_t>(x) % 16 == 0 && stride % 4 == 0;
   return {const_cast<float *>(x), stride, LPT_FORMAT_F32, is_whole};
 }

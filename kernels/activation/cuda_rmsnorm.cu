@@ -16,7 +16,7 @@ __device__ __forceinline__ double root_of(double value) {
 }
 
 struct NormJob {
-  DeviceLines input, output, weight;
+  DeviceRows input, output, weight;
   float *inverse_rms;  // NULL, or output
   double epsilon;
   double share;  // 1 / columns; a division in f64 needs the registers of a call
@@ -59,7 +59,7 @@ __device__ __forceinline__ void norm_row(const NormJob &job, int64_t row, double
 
 // Optional vectors of LayerNorm; data is NULL if missing.
 struct CenteredVectors {
-  DeviceLines weight, bias;
+  DeviceRows weight, bias;
   float *mean;
 };
 
@@ -111,7 +111,7 @@ __global__ void __launch_bounds__(kLineThreads) rmsnorm_forward(NormJob job) {
 
 // Writes the sum of two rows, and returns the sum of its squares, computed from the stored values, in the order of
 // square_sum().
-__device__ __forceinline__ double add_row(const NormJob &job, const DeviceLines &residual, const DeviceLines &branch,
+__device__ __forceinline__ double add_row(const NormJob &job, const DeviceRows &residual, const DeviceRows &branch,
                                           int64_t row) {
   double sum = 0.0;
   for (int64_t column = first_column(); column < job.columns; column += kLineStep) {
@@ -126,7 +126,7 @@ __device__ __forceinline__ double add_row(const NormJob &job, const DeviceLines 
   return block_sum(sum);
 }
 
-__global__ void __launch_bounds__(kLineThreads) rmsnorm_sum(NormJob job, DeviceLines residual, DeviceLines branch) {
+__global__ void __launch_bounds__(kLineThreads) rmsnorm_sum(NormJob job, DeviceRows residual, DeviceRows branch) {
   for (int64_t row = blockIdx.x; row < job.rows; row += gridDim.x) {
     norm_row(job, row, add_row(job, residual, branch, row));
   }

@@ -9,7 +9,7 @@ namespace lpt {
 namespace {
 
 struct InputJob {
-  DeviceLines input, output_gradient, input_gradient, weight;
+  DeviceRows input, output_gradient, input_gradient, weight;
   const float *inverse_rms;
   const float *mean;  // for LayerNorm
   double share;       // 1 / columns
@@ -81,7 +81,7 @@ __global__ void __launch_bounds__(kLineThreads) rmsnorm_backward(InputJob job) {
 constexpr uint32_t kAcross = 32, kDown = kLineThreads / kAcross;  // fragments and rows of a thread block
 
 struct PartsJob {
-  DeviceLines input, output_gradient;
+  DeviceRows input, output_gradient;
   const float *inverse_rms, *mean;
   double *sums;
   int64_t rows, columns, part_rows;

@@ -15,8 +15,8 @@ __global__ void __launch_bounds__(kLineThreads) rotary_table(RotaryTableRequest 
 }
 
 struct RotaryJob {
-  DeviceLines input, output;
-  DeviceLines cosines, sines;  // rows of the table
+  DeviceRows input, output;
+  DeviceRows cosines, sines;  // rows of the table
   RotaryAxis axes[kMostRotaryAxes];
   int32_t axis_count;
   int64_t first_row, rows, count, columns;
@@ -70,8 +70,8 @@ __global__ void __launch_bounds__(kLineThreads) rotary(RotaryJob job) {
 }
 
 // Returns the view of a matrix whose rows begin at multiples of the axis strides. Fragments begin at columns 0 and `count`.
-DeviceLines lines_of_rows(const MatrixView &view, const RotaryRequest &request, int64_t RotaryAxis::*stride) {
-  DeviceLines lines = lines_of(view);
+DeviceRows lines_of_rows(const MatrixView &view, const RotaryRequest &request, int64_t RotaryAxis::*stride) {
+  DeviceRows lines = lines_of(view);
   const int64_t bytes = view.format.id == LPT_FORMAT_F32 ? 4 : 2;
   lines.is_whole = reinterpret_cast<uintptr_t>(view.data) % 16 == 0 && request.count * bytes % 16 == 0;
   for (int32_t axis = 0; axis < request.axis_count; ++axis) {
@@ -80,8 +80,8 @@ DeviceLines lines_of_rows(const MatrixView &view, const RotaryRequest &request, 
   return lines;
 }
 
-DeviceLines lines_of_table(const void *data, int64_t stride) {
-  DeviceLines lines = line_of_vector(data);
+DeviceRows lines_of_table(const void *data, int64_t stride) {
+  DeviceRows lines = line_of_vector(data);
   lines.stride = stride;
   lines.is_whole = lines.is_whole && stride % 4 == 0;
   return lines;

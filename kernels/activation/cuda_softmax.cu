@@ -50,7 +50,7 @@ __global__ void __launch_bounds__(kLineThreads) softmax_forward(SoftmaxJob job) 
 }
 
 struct SoftmaxBackwardJob {
-  DeviceLines output, output_gradient, input_gradient;
+  DeviceRows output, output_gradient, input_gradient;
   float scale;
   int64_t rows, columns;
 };

@@ -7,7 +7,7 @@
 namespace lpt {
 
 struct SoftmaxJob {
-  DeviceLines input, output;
+  DeviceRows input, output;
   float scale;
   bool is_causal;
   int64_t first_row, period, window, rows, columns;
@@ -42,7 +42,7 @@ struct Peak {
   bool has_nan;
 };
 
-__device__ __forceinline__ Peak peak_of(const DeviceLines &input, int64_t row, const SeenColumns &seen, float sign) {
+__device__ __forceinline__ Peak peak_of(const DeviceRows &input, int64_t row, const SeenColumns &seen, float sign) {
   float largest = -bits_float(0x7F800000u);
   float nans = 0.0f;
   for (int64_t column = first_column(seen.begin); column < seen.end; column += kLineStep) {

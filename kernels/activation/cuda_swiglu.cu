@@ -6,7 +6,7 @@ namespace lpt {
 namespace {
 
 struct ForwardJob {
-  DeviceLines gate, up, output;
+  DeviceRows gate, up, output;
   int64_t rows, columns;
   float *column_amax;
 };
@@ -41,7 +41,7 @@ __global__ void __launch_bounds__(kLineThreads) swiglu_forward(ForwardJob job) {
 }
 
 struct BackwardJob {
-  DeviceLines gate, up, output_gradient, gate_gradient, up_gradient;
+  DeviceRows gate, up, output_gradient, gate_gradient, up_gradient;
   int64_t rows, columns;
 };
 

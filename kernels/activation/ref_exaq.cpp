@@ -45,7 +45,7 @@ ExaqRow look_at(const SoftmaxForwardRequest &request, int64_t row, int64_t seen)
 }
 
 // Computes numbers[k], the output of level k: exp divided by the sum.
-void find_numbers(const ExaqLevels &levels, const int64_t *counts, bool has_nan, float *numbers) {
+void compute_level_outputs(const ExaqLevels &levels, const int64_t *counts, bool has_nan, float *numbers) {
   double sum = 0.0;
   for (int32_t k = 0; k <= levels.last; ++k) {
     numbers[k] = exaq_exponential(levels, k);
@@ -73,7 +73,7 @@ void softmax_exaq_ref(const SoftmaxExaqRequest &whole) {
       counts[exaq_level(levels, t)] += t == -INFINITY ? 0 : 1;
     }
     float numbers[kMostExaqLevels];
-    find_numbers(levels, counts, found.has_nan, numbers);
+    compute_level_outputs(levels, counts, found.has_nan, numbers);
     for (int64_t column = 0; column < request.input.columns; ++column) {
       const bool is_seen = column < seen && !is_empty;
       const float t = is_seen ? argument(column) : -INFINITY;

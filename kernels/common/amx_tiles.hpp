@@ -48,14 +48,14 @@ class AmxTileConfig {
 };
 
 // Tiles 0 to 3 are sums: 0 and 1 of the upper rows, 2 and 3 of the lower rows. Tiles 4 and 5 hold a, tiles 6 and 7 hold b.
-struct UnitBf16 {
+struct AmxBf16 {
   static void multiply_upper_left() { _tile_dpbf16ps(0, 4, 6); }
   static void multiply_upper_right() { _tile_dpbf16ps(1, 4, 7); }
   static void multiply_lower_left() { _tile_dpbf16ps(2, 5, 6); }
   static void multiply_lower_right() { _tile_dpbf16ps(3, 5, 7); }
 };
 
-struct UnitInt8 {
+struct AmxInt8 {
   static void multiply_upper_left() { _tile_dpbssd(0, 4, 6); }
   static void multiply_upper_right() { _tile_dpbssd(1, 4, 7); }
   static void multiply_lower_left() { _tile_dpbssd(2, 5, 6); }
@@ -130,7 +130,7 @@ template <typename Unit, bool kIsPair, bool kIsStreamed>
 }
 
 template <typename Unit, bool kIsPair>
-void multiply_unit(const uint8_t *a, const uint8_t *b, int64_t steps, const void *sums, void *out) {
+void multiply_amx(const uint8_t *a, const uint8_t *b, int64_t steps, const void *sums, void *out) {
   return steps > kStepsTogether ? multiply_steps<Unit, kIsPair, true>(a, b, steps, sums, out)
                                 : multiply_steps<Unit, kIsPair, false>(a, b, steps, sums, out);
 }

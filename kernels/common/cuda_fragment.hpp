@@ -104,7 +104,7 @@ __device__ __forceinline__ void store_four(void *address, uint32_t a, uint32_t b
 }
 
 template <Dtype kDtype>
-__device__ __forceinline__ void take_word(FloatFragment &fragment, int32_t place, uint32_t word) {
+__device__ __forceinline__ void unpack_word(FloatFragment &fragment, int32_t place, uint32_t word) {
   if constexpr (kDtype == Dtype::kF32) {
     fragment.number[place] = bits_float(word);
   } else {
@@ -122,10 +122,10 @@ __device__ __forceinline__ FloatFragment load_fragment(const void *data, int64_t
 #pragma unroll
     for (int32_t i = 0; i < kDtypeBytes<kDtype>; ++i) {
       const uint4 four = load_four(bytes + 16 * i);
-      take_word<kDtype>(fragment, 4 * i, four.x);
-      take_word<kDtype>(fragment, 4 * i + 1, four.y);
-      take_word<kDtype>(fragment, 4 * i + 2, four.z);
-      take_word<kDtype>(fragment, 4 * i + 3, four.w);
+      unpack_word<kDtype>(fragment, 4 * i, four.x);
+      unpack_word<kDtype>(fragment, 4 * i + 1, four.y);
+      unpack_word<kDtype>(fragment, 4 * i + 2, four.z);
+      unpack_word<kDtype>(fragment, 4 * i + 3, four.w);
     }
     return fragment;
   }

@@ -23,15 +23,15 @@ struct MmaSum {
 };
 
 // Position of an element: its lane, word, and half of the word (0: low).
-struct MmaPlace {
+struct MmaPosition {
   uint32_t lane;
   int32_t word, half;
 };
 
-LPT_HOST_DEVICE constexpr MmaPlace mma_left_place(int32_t row, int32_t k) {
+LPT_HOST_DEVICE constexpr MmaPosition mma_left_place(int32_t row, int32_t k) {
   return {static_cast<uint32_t>(row % 8 * 4 + k % 8 / 2), row / 8 + k / 8 * 2, k % 2};
 }
-LPT_HOST_DEVICE constexpr MmaPlace mma_right_place(int32_t k, int32_t column) {
+LPT_HOST_DEVICE constexpr MmaPosition mma_right_place(int32_t k, int32_t column) {
   return {static_cast<uint32_t>(column * 4 + k % 8 / 2), k / 8, k % 2};
 }
 LPT_HOST_DEVICE constexpr int32_t mma_sum_row(uint32_t lane, int32_t place) {
@@ -50,7 +50,7 @@ struct MmaExchange {
 };
 
 template <Dtype kDtype>
-float mma_number(const uint32_t *words, const MmaPlace &place) {
+float mma_number(const uint32_t *words, const MmaPosition &place) {
   return number_of<kDtype>(words[place.word] >> (16 * place.half) & 0xFFFFu);
 }
 
@@ -65,7 +65,7 @@ void multiply_add(MmaSum &sum, const MmaLeft &left, const MmaRight &right) {
   for (int32_t i = 0; i < 4; ++i) {
     const int32_t row = mma_sum_row(lane, i), column = mma_sum_column(lane, i);
     for (int32_t k = 0; k < 16; ++k) {
-      const MmaPlace a = mma_left_place(row, k), b = mma_right_place(k, column);
+      const MmaPosition a = mma_left_place(row, k), b = mma_right_place(k, column);
       sum.number[i] += mma_number<kDtype>(warp.left[a.lane]->word, a) * mma_number<kDtype>(warp.right[b.lane]->word, b);
     }
   }
@@ -116,7 +116,7 @@ __device__ __forceinline__ uint32_t multiply_add_halves(uint32_t a, uint32_t b, 
 #endif
 
 // Returns (word & mask) ^ transposed_copy in one instruction. Compilers emit two if mask and transposed_copy are constants.
-__device__ __forceinline__ uint32_t masked_transposed(uint32_t word, uint32_t mask, uint32_t transposed_copy) {
+__device__ __forceinline__ uint32_t and_xor(uint32_t word, uint32_t mask, uint32_t transposed_copy) {
 #if defined(LPT_SIMT)
   return (word & mask) ^ transposed_copy;
 #else

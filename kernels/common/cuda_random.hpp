@@ -48,7 +48,7 @@ __device__ __forceinline__ RandomFragment draw_fragment(const RandomSource &sour
 
 // Loads the caller's random bits of `count` elements.
 template <int32_t kBits>
-__device__ __forceinline__ RandomFragment given_words(const uint8_t *words, uint64_t index, int32_t count) {
+__device__ __forceinline__ RandomFragment caller_words(const uint8_t *words, uint64_t index, int32_t count) {
   const int64_t byte = static_cast<int64_t>(index) * kBits / 8;
   const bool is_whole = count == kFragment && reinterpret_cast<uintptr_t>(words + byte) % 16 == 0;
   const CodeFragment<kBits> given = load_codes<kBits>(words, byte, count, is_whole);
@@ -60,7 +60,7 @@ __device__ __forceinline__ RandomFragment given_words(const uint8_t *words, uint
 // Returns the bits of elements `index` to `index` + 15, of which `count` are used: the caller's bits, or drawn ones.
 __device__ __forceinline__ RandomFragment random_fragment(const RandomSource &source, uint64_t index, int32_t count) {
   if (source.words == nullptr) return draw_fragment(source, index);
-  return source.bits == 16 ? given_words<16>(source.words, index, count) : given_words<8>(source.words, index, count);
+  return source.bits == 16 ? caller_words<16>(source.words, index, count) : caller_words<8>(source.words, index, count);
 }
 
 __device__ __forceinline__ uint32_t random_of(const RandomFragment &fragment, int32_t bits, int32_t element) {

@@ -21,12 +21,12 @@ struct WgmmaSum {
 };
 
 // Position of an element of the left operand: its thread of 128, word, and byte of the word (0: lowest).
-struct WgmmaPlace {
+struct WgmmaPosition {
   uint32_t thread;
   int32_t word, byte;
 };
 
-LPT_HOST_DEVICE constexpr WgmmaPlace wgmma_left_place(int32_t row, int32_t k) {
+LPT_HOST_DEVICE constexpr WgmmaPosition wgmma_left_place(int32_t row, int32_t k) {
   return {static_cast<uint32_t>(row / 16 * 32 + row % 8 * 4 + k % 16 / 4), row % 16 / 8 + k / 16 * 2, k % 4};
 }
 LPT_HOST_DEVICE constexpr int32_t wgmma_sum_row(uint32_t thread, int32_t place) {
@@ -65,7 +65,7 @@ inline uint32_t shared_address(const void *address) {
 
 inline void begin_wgmma() {}
 inline void end_wgmma() {}
-inline void show_copies_to_wgmma() {}
+inline void fence_copies_for_wgmma() {}
 
 // The sums of a warp depend only on its part of the left operand.
 inline void multiply_add(WgmmaSum &sum, const WgmmaLeft &left, uint64_t right, bool adds) {
@@ -79,7 +79,7 @@ inline void multiply_add(WgmmaSum &sum, const WgmmaLeft &left, uint64_t right, b
     const int32_t row = wgmma_sum_row(of_group, i), column = wgmma_sum_column(of_group, i);
     float total = adds ? sum.number[i] : 0.0f;
     for (int32_t k = 0; k < 32; ++k) {
-      const WgmmaPlace at = wgmma_left_place(row, k);
+      const WgmmaPosition at = wgmma_left_place(row, k);
       const uint32_t code = warp[at.thread % 32]->word[at.word] >> (8 * at.byte) & 0xFFu;
       total += decode(kElementE4m3fn, code) * decode(kElementE4m3fn, shared[wgmma_right_address(right, column, k)]);
     }
@@ -104,7 +104,7 @@ __device__ __forceinline__ void end_wgmma() {
 }
 
 // Makes shared memory that this thread wrote or waited for visible to MMA instructions after the next barrier.
-__device__ __forceinline__ void show_copies_to_wgmma() {
+__device__ __forceinline__ void fence_copies_for_wgmma() {
   asm volatile("fence.proxy.async.shared::cta;" : : : "memory");
 }
 
@@ -131,7 +131,7 @@ __device__ __forceinline__ void multiply_add(WgmmaSum &sum, const WgmmaLeft &lef
 // Not called on other devices: the kernels that use these functions require compute capability 9.0.
 __device__ __forceinline__ void begin_wgmma() {}
 __device__ __forceinline__ void end_wgmma() {}
-__device__ __forceinline__ void show_copies_to_wgmma() {}
+__device__ __forceinline__ void fence_copies_for_wgmma() {}
 __device__ __forceinline__ void multiply_add(WgmmaSum &, const WgmmaLeft &, uint64_t, bool) { __trap(); }
 
 #endif

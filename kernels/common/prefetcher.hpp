@@ -16,8 +16,8 @@ namespace lpt {
 namespace {
 
 constexpr uint64_t kPrefetchStreams = 8;
-constexpr uint64_t kRequestedPiece = 8192;  // bytes between the streams; two pages, slightly faster than one
-constexpr uint64_t kRequestedGroup = kPrefetchStreams * kRequestedPiece;
+constexpr uint64_t kStreamBytes = 8192;  // bytes between the streams; two pages, slightly faster than one
+constexpr uint64_t kStreamGroupBytes = kPrefetchStreams * kStreamBytes;
 
 struct Prefetcher {
   const char *base;  // NULL: in line; otherwise the first byte of the data
@@ -37,17 +37,17 @@ struct Prefetcher {
     }
     const auto offset = static_cast<uint64_t>(at - base);
     const uint64_t place = offset / 64 % kPrefetchStreams;
-    const uint64_t line = offset % kRequestedGroup / (64 * kPrefetchStreams);
+    const uint64_t line = offset % kStreamGroupBytes / (64 * kPrefetchStreams);
     const char *const next =
-        base + (offset / kRequestedGroup + 1) * kRequestedGroup + place * kRequestedPiece + line * 64;
+        base + (offset / kStreamGroupBytes + 1) * kStreamGroupBytes + place * kStreamBytes + line * 64;
 #pragma GCC unroll 8
-    for (uint64_t i = 0; i < kLines; ++i) __builtin_prefetch(next + i * kRequestedPiece, 0, 2);
+    for (uint64_t i = 0; i < kLines; ++i) __builtin_prefetch(next + i * kStreamBytes, 0, 2);
   }
 };
 
 // `base` is the first byte of data that is read sequentially without gaps and that is larger than the caches. NULL: other data.
 inline Prefetcher make_prefetcher(const void *base, int64_t distance) {
-  return {has_spread_reads() ? static_cast<const char *>(base) : nullptr, distance};
+  return {prefers_interleaved_reads() ? static_cast<const char *>(base) : nullptr, distance};
 }
 
 // Returns a prefetcher for `bytes` bytes from `begin` on without gaps. Prefetches past the end must be few in comparison.

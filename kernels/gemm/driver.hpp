@@ -24,7 +24,7 @@ inline int64_t min_i64(int64_t a, int64_t b) { return a < b ? a : b; }
 inline int64_t greater(int64_t a, int64_t b) { return a > b ? a : b; }
 inline int64_t round_up(int64_t value, int64_t unit) { return (value + unit - 1) / unit * unit; }
 
-constexpr int64_t kLeastRows = 96;       // of a block, if each block reads packed weights again
+constexpr int64_t kMinBlockRows = 96;    // of a block, if each block reads packed weights again
 constexpr int64_t kSlabBytes = 2 << 20;  // of packed b: a part of a typical L3
 
 struct GemmBlocking {

@@ -45,6 +45,6 @@ std::span<const KernelEntry<GemmRequest>> gemm_kernels();
 // Kernels that multiply few rows of a by a 2:4 matrix that is stored transposed; see sparse.hpp. The kernels of gemm_kernels()
 // do not support sparse operands.
 std::span<const KernelEntry<GemmRequest>> sparse_gemm_kernels();
-constexpr int64_t kMostSparseRows = 8;
+constexpr int64_t kMaxSparseRows = 8;
 
 }  // namespace lpt

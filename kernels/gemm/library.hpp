@@ -81,7 +81,7 @@ struct GemmLibrary {
 
 // The selection depends on the request, the device and the version of the library.
 
-struct LibraryMachine {
+struct LibraryTarget {
   int32_t capability;      // 90: compute capability 9.0
   int64_t version;         // 120900: version 12.9.0
   bool may_round = false;  // the caller permits operands that are rounded by a conversion, for speed
@@ -111,7 +111,7 @@ struct LibraryKernelEntry {
   int64_t min_version;
   const char *(*unsupported_reason)(const GemmRequest &);
   LibraryPlan (*plan)(const GemmRequest &);
-  bool rounds_operands = false;   // selected only if the caller permits it: LibraryMachine::may_round
+  bool rounds_operands = false;   // selected only if the caller permits it: LibraryTarget::may_round
   bool accumulates_fast = false;  // selected only if the caller permits it; sets LibraryGemm::is_fast
 };
 
@@ -128,7 +128,7 @@ struct EpilogueScales {
 EpilogueScales epilogue_scales(const MatrixView &view, LibraryScales known, OperandConversion conversion);
 
 // Returns why the entry does not run the request, or nullptr.
-const char *library_rejection(const LibraryKernelEntry &kernel, const LibraryMachine &machine,
+const char *library_rejection(const LibraryKernelEntry &kernel, const LibraryTarget &machine,
                               const GemmRequest &request);
 
 // Kernels that run before and after the library GEMM. A device has kernels for each request type.

@@ -13,7 +13,7 @@ bool is_byte_float(lpt_format element);
 bool has_tensor_scale(const GemmRequest &request);
 
 // Returns whether scales do not vary along k. Such scales, or none, may be applied to the sums.
-bool has_late_scales(const MatrixView &view, bool is_along_k);
+bool has_epilogue_scales(const MatrixView &view, bool is_along_k);
 
 // Return whether the elements of a or of b are adjacent in memory along k.
 bool is_a_along_k(const GemmRequest &request);

@@ -66,12 +66,12 @@ static inline int64_t panel_blocks(const Format &format, int64_t k) {
 }
 
 // The position of one code in its panel. `shift` is 4 for the upper nibble of a byte.
-struct PanelPlace {
+struct PanelPosition {
   int64_t byte;
   int32_t shift;
 };
 
-static inline PanelPlace panel_place(PanelKind kind, int64_t lane, int64_t k) {
+static inline PanelPosition panel_position(PanelKind kind, int64_t lane, int64_t k) {
   const int64_t v = lane / 16, l = lane % 16;
   switch (kind) {
     case PanelKind::kNibbles:

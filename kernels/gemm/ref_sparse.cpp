@@ -30,7 +30,7 @@ float sum_of(const float *a, const MatrixView &b, int64_t row) {
     float &lane = lanes[place % kSparseLanes];
     lane = std::fmaf(a[column], number, lane);
   });
-  if (is_spoiled(a, b.indices + row * b.index_stride, b.columns)) return NAN;
+  if (has_unstored_nonfinite(a, b.indices + row * b.index_stride, b.columns)) return NAN;
   return add_up_lanes(lanes);
 }
 

@@ -59,7 +59,7 @@ inline bool is_finite(uint16_t bf16) { return is_finite(bf16_of(bf16)); }
 
 // Returns whether a row of a has an element that is not finite at a column that b does not store.
 template <typename Number>
-inline bool is_spoiled(const Number *a, const uint8_t *indices, int64_t k) {
+inline bool has_unstored_nonfinite(const Number *a, const uint8_t *indices, int64_t k) {
   for (int64_t p = 0; p < k; ++p) {
     const int places = places_of(indices, p / 4);
     if (!is_finite(a[p]) && (places & 3) != p % 4 && places >> 2 != p % 4) return true;

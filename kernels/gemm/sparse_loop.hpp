@@ -50,7 +50,7 @@ struct SparseFloatRows {
     }
   }
   static float finished(float sum, int32_t has_others, const float *a, const uint8_t *indices, int64_t k) {
-    return has_others != 0 && is_spoiled(a, indices, k) ? __builtin_nanf("") : sum;
+    return has_others != 0 && has_unstored_nonfinite(a, indices, k) ? __builtin_nanf("") : sum;
   }
 };
 
@@ -66,7 +66,7 @@ struct SparseHalfRows {
     return static_cast<int32_t>(has_others);
   }
   static float finished(float sum, int32_t has_others, const uint16_t *a, const uint8_t *indices, int64_t k) {
-    return has_others != 0 && is_spoiled(a, indices, k) ? __builtin_nanf("") : sum;
+    return has_others != 0 && has_unstored_nonfinite(a, indices, k) ? __builtin_nanf("") : sum;
   }
 };
 
@@ -109,13 +109,13 @@ inline SparseReads reads_over(const void *stored, int64_t stored_bytes, const vo
 template <typename Kind>
 struct SparseRows {
   typename Kind::Number *numbers;
-  int32_t *noted;
+  int32_t *has_nonfinite;
 };
 
 // Accumulators of a block of rows of b: lanes for each of these rows and each row of a.
 template <typename Kind>
 struct SparseBlock {
-  typename Kind::Lanes lanes[kBlockRows][kMostSparseRows];
+  typename Kind::Lanes lanes[kBlockRows][kMaxSparseRows];
 };
 
 // Adds the columns [begin, end) of one row of b, multiplied by kRows rows of a from row i of this part on.
@@ -181,7 +181,8 @@ inline void multiply_block(const GemmRequest &request, int64_t column, int64_t c
     const uint8_t *indices = request.b.indices + (column + j) * request.b.index_stride;
     for (int64_t i = 0; i < request.m; ++i) {
       const typename Kind::Number *a = rows.numbers + i * whole_steps(request.k);
-      const float sum = Kind::finished(block.lanes[j][i].sum(rows.noted[i]), rows.noted[i], a, indices, request.k);
+      const float sum =
+          Kind::finished(block.lanes[j][i].sum(rows.has_nonfinite[i]), rows.has_nonfinite[i], a, indices, request.k);
       store_sum(request, request.first_row + i, column + j, sum);
     }
   }
@@ -200,7 +201,7 @@ void multiply_sparse(const GemmRequest &request) {
   auto *a = reinterpret_cast<typename Kind::Number *>(request.scratch);
   const SparseRows<Kind> rows = {a, reinterpret_cast<int32_t *>(a + request.m * a_stride)};
   for (int64_t i = 0; i < request.m; ++i) {
-    rows.noted[i] = Kind::read_row(request.a, request.first_row + i, request.k, a + i * a_stride);
+    rows.has_nonfinite[i] = Kind::read_row(request.a, request.first_row + i, request.k, a + i * a_stride);
   }
   const int64_t row_bytes = b.row_stride * Kind::kBytes;
   const SparseReads reads =

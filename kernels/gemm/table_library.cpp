@@ -23,7 +23,9 @@ bool is_library_float(lpt_format element) {
 }
 
 // Returns whether the conversion kernels support the format.
-bool is_liftable(lpt_format element) { return is_number(element) || is_library_float(element) || is_integer(element); }
+bool is_convertible(lpt_format element) {
+  return is_number(element) || is_library_float(element) || is_integer(element);
+}
 
 bool has_blocks(const Format &format, lpt_format scale, int32_t rows, int32_t columns) {
   return format.block_scale == scale && format.block_rows == rows && format.block_columns == columns;
@@ -88,7 +90,7 @@ bool has_tensor_scale(const GemmRequest &request) {
   return request.a.format.has_tensor_scale() || request.b.format.has_tensor_scale();
 }
 
-bool has_late_scales(const MatrixView &view, bool is_along_k) {
+bool has_epilogue_scales(const MatrixView &view, bool is_along_k) {
   return !view.format.has_block_scale() || (has_row_scales(view) && is_along_k);
 }
 
@@ -194,7 +196,7 @@ LibraryPlan plan_blocks(const GemmRequest &request) {
 // For scales of rows where the library supports none: the epilogue applies them to the sums.
 const char *unsupported_factors(const GemmRequest &request) {
   if (const char *why = unsupported_byte_operands(request)) return why;
-  const bool are_late = has_late_scales(request.a, true) && has_late_scales(request.b, true);
+  const bool are_late = has_epilogue_scales(request.a, true) && has_epilogue_scales(request.b, true);
   return are_late ? nullptr : "takes f32 scales of rows and of tensors only";
 }
 
@@ -239,7 +241,7 @@ const char *unsupported_integers(const GemmRequest &request) {
   if (request.a.format.element != LPT_FORMAT_INT8 || request.b.format.element != LPT_FORMAT_INT8)
     return "takes int8 only";
   if (request.a.format.has_zero_point() || request.b.format.has_zero_point()) return "takes no zero points";
-  const bool are_late = has_late_scales(request.a, true) && has_late_scales(request.b, true);
+  const bool are_late = has_epilogue_scales(request.a, true) && has_epilogue_scales(request.b, true);
   if (!are_late) return "takes f32 scales of rows and of tensors only";
   if (const char *why = unsupported_along_k(request)) return why;
   if (request.k > kMostIntegers) return "sums of more than 131071 products may not fit int32";
@@ -328,7 +330,7 @@ OperandConversion exact_conversion(const MatrixView &view, bool is_along_k, lpt_
   if (format.element == target && format.is_plain()) return OperandConversion::kNone;
   const bool is_taken = is_library_float(format.element) || is_integer(format.element);
   if (!is_taken) return OperandConversion::kNumbers;
-  if (has_late_scales(view, is_along_k)) return OperandConversion::kCodes;
+  if (has_epilogue_scales(view, is_along_k)) return OperandConversion::kCodes;
   const bool is_power = format.block_scale == LPT_FORMAT_E8M0FNU && target == LPT_FORMAT_BF16;
   const bool is_short = format.block_scale == LPT_FORMAT_E4M3FN && format.element == LPT_FORMAT_E2M1FN;
   return (is_power && !format.has_zero_point()) || is_short ? OperandConversion::kBlocks : OperandConversion::kNumbers;
@@ -341,7 +343,7 @@ lpt_format half_of(const GemmRequest &request) {
 
 const char *unsupported_half(const GemmRequest &request) {
   if (const char *why = unsupported_call(request)) return why;
-  if (!is_liftable(request.a.format.element) || !is_liftable(request.b.format.element)) {
+  if (!is_convertible(request.a.format.element) || !is_convertible(request.b.format.element)) {
     return "takes floats and integers of 4 to 16 bits only";
   }
   const lpt_format half = half_of(request);
@@ -356,7 +358,7 @@ LibraryOperand lifted_operand(const MatrixView &view, bool is_transposed, lpt_fo
                                                 : lifted(view, is_transposed, element, LibraryScales::kNone);
 }
 
-LibraryPlan plan_lifted(const GemmRequest &request, lpt_format element, OperandConversion a, OperandConversion b) {
+LibraryPlan plan_converted(const GemmRequest &request, lpt_format element, OperandConversion a, OperandConversion b) {
   LibraryPlan plan{};
   plan.a_conversion = a;
   plan.b_conversion = b;
@@ -367,15 +369,15 @@ LibraryPlan plan_lifted(const GemmRequest &request, lpt_format element, OperandC
 
 LibraryPlan plan_half(const GemmRequest &request) {
   const lpt_format half = half_of(request);
-  return plan_lifted(request, half, exact_conversion(request.a, is_a_along_k(request), half),
-                     exact_conversion(request.b, is_b_along_k(request), half));
+  return plan_converted(request, half, exact_conversion(request.a, is_a_along_k(request), half),
+                        exact_conversion(request.b, is_b_along_k(request), half));
 }
 
 // Supports all other requests: slower, but correct.
 const char *unsupported_float(const GemmRequest &request) {
   if (const char *why = unsupported_call(request)) return why;
   const auto is_taken = [](const Format &format) {
-    return is_liftable(format.element) && (format.element != LPT_FORMAT_F32 || format.is_plain());
+    return is_convertible(format.element) && (format.element != LPT_FORMAT_F32 || format.is_plain());
   };
   const bool are_taken = is_taken(request.a.format) && is_taken(request.b.format);
   return are_taken ? nullptr : "takes floats and integers of 4 to 16 bits, and plain f32 only";
@@ -385,7 +387,7 @@ LibraryPlan plan_float(const GemmRequest &request) {
   const auto conversion_of = [](const MatrixView &view) {
     return view.format.element == LPT_FORMAT_F32 ? OperandConversion::kNone : OperandConversion::kNumbers;
   };
-  return plan_lifted(request, LPT_FORMAT_F32, conversion_of(request.a), conversion_of(request.b));
+  return plan_converted(request, LPT_FORMAT_F32, conversion_of(request.a), conversion_of(request.b));
 }
 
 constexpr int64_t kScaleModes = 120900;  // cuBLAS 12.9 added scales of rows and blocks, 12.8 scales of bytes
@@ -426,7 +428,7 @@ EpilogueScales epilogue_scales(const MatrixView &view, LibraryScales known, Oper
   return {has_rows, has_tensor};
 }
 
-const char *library_rejection(const LibraryKernelEntry &kernel, const LibraryMachine &machine,
+const char *library_rejection(const LibraryKernelEntry &kernel, const LibraryTarget &machine,
                               const GemmRequest &request) {
   if (machine.capability < kernel.min_capability) return "the device has an older compute capability";
   if (machine.capability > kernel.max_capability) return "the device has a newer compute capability";

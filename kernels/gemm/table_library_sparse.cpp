@@ -60,7 +60,7 @@ LibraryPlan plan_sparse_half(const GemmRequest &request) { return plan_sparse(re
 
 const char *unsupported_sparse_late(const GemmRequest &request) {
   if (const char *why = unsupported_sparse(request)) return why;
-  const bool are_late = has_late_scales(request.a, true) && has_late_scales(request.b, true);
+  const bool are_late = has_epilogue_scales(request.a, true) && has_epilogue_scales(request.b, true);
   return are_late ? nullptr : "takes f32 scales of rows and of tensors only";
 }
 

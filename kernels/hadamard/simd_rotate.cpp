@@ -71,7 +71,7 @@ template <int kCount, int kStride = 1>
 
 // Computes the steps between the vectors of a group that begins at `column`, the product, and the signs that are applied last.
 template <int kVectors>
-[[gnu::always_inline]] inline void finish_group(const RotateRow &line, int64_t column, F32 (&group)[kVectors]) {
+[[gnu::always_inline]] inline void complete_group(const RotateRow &line, int64_t column, F32 (&group)[kVectors]) {
   const F32 factor = broadcast(hadamard_factor(kVectors * kLanes));
   pair_steps<kVectors>(group);
 #pragma GCC unroll 32
@@ -90,7 +90,7 @@ int64_t rotate_groups(const RotateRow &given, int64_t column, int64_t end) {
     for (int i = 0; i < kVectors; ++i) {
       group[i] = narrow_steps(prepared<kPlain>(line, column + i * kLanes, kLanes));
     }
-    finish_group<kVectors>(line, column, group);
+    complete_group<kVectors>(line, column, group);
   }
   return column;
 }
@@ -247,7 +247,7 @@ int64_t rotate_groups(const RowChunk &slab, int64_t column) {
       for (int i = 0; i < kVectors; ++i) {
         group[i] = load_numbers<LPT_FORMAT_F32>(line.to, column + i * kLanes, kLanes);
       }
-      finish_group<kVectors>(line, column, group);
+      complete_group<kVectors>(line, column, group);
     }
   }
   return column;

@@ -29,7 +29,7 @@ __global__ void __launch_bounds__(1) write_words(WordsRequest request) {
   for (int32_t i = 0; i < 8; ++i) request.target[i] = request.word[i];
 }
 
-__global__ void __launch_bounds__(kThreads) write_ones(DeviceLines lines, int64_t count) {
+__global__ void __launch_bounds__(kThreads) write_ones(DeviceRows lines, int64_t count) {
   const int64_t column = index_of_thread() * kFragment;
   FloatFragment fragment;
 #pragma unroll

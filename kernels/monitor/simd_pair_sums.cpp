@@ -9,7 +9,7 @@ namespace lpt {
 namespace {
 
 template <lpt_format kFormat>
-[[gnu::always_inline]] inline Vec8 load_eight(const uint8_t *from) {
+[[gnu::always_inline]] inline Vec8 load_vec8(const uint8_t *from) {
   if constexpr (kFormat == LPT_FORMAT_F32) return Vec8::of_f32(from);
   if constexpr (kFormat == LPT_FORMAT_BF16) return Vec8::of_bf16(from);
   return Vec8::of_f16(from);
@@ -49,7 +49,7 @@ void add_pairs(const PairSumsRequest &request) {
     kPrefetcher.prefetch<kFirstBytes>(first + at * kFirstBytes);
     kPrefetcher.prefetch<kSecondBytes>(second + at * kSecondBytes);
     for (int64_t i = at; i < at + 64; i += 8) {
-      lanes.add(load_eight<kFirst>(first + i * kFirstBytes), load_eight<kSecond>(second + i * kSecondBytes));
+      lanes.add(load_vec8<kFirst>(first + i * kFirstBytes), load_vec8<kSecond>(second + i * kSecondBytes));
     }
   }
   for (; at < request.count; at += 8) {  // the padding with zeros adds 0
@@ -57,7 +57,7 @@ void add_pairs(const PairSumsRequest &request) {
     uint8_t last_first[32] = {}, last_second[32] = {};
     memcpy(last_first, first + at * kFirstBytes, left * static_cast<size_t>(kFirstBytes));
     memcpy(last_second, second + at * kSecondBytes, left * static_cast<size_t>(kSecondBytes));
-    lanes.add(load_eight<kFirst>(last_first), load_eight<kSecond>(last_second));
+    lanes.add(load_vec8<kFirst>(last_first), load_vec8<kSecond>(last_second));
   }
   *request.sums = {sum_of_eight(lanes.first_squares), sum_of_eight(lanes.second_squares), sum_of_eight(lanes.dots),
                    sum_of_eight(lanes.squared_differences), lanes.nonfinite};

@@ -85,8 +85,8 @@ __device__ __forceinline__ CodeEight<8> load_bytes(const void *data, int64_t ind
 }
 
 // Numbers of f32 or bf16: the same for all threads.
-__device__ __forceinline__ NumberEight load_eight(bool is_bf16, const void *data, int64_t index, int32_t count,
-                                                  bool is_whole) {
+__device__ __forceinline__ NumberEight load_vec8(bool is_bf16, const void *data, int64_t index, int32_t count,
+                                                 bool is_whole) {
   if (!is_bf16) return load_f32(data, index, count, is_whole);
   const CodeEight<16> codes = load_halves(data, index, count, is_whole);
   NumberEight eight;

@@ -61,7 +61,7 @@ __device__ __forceinline__ NumberEight load_elements(const StateJob &job, const 
                                                      int32_t count) {
   const bool is_whole = job.is_aligned && count == kEight;
   if constexpr (kKept == Kept::kNumbers) {
-    return load_eight(job.element == LPT_FORMAT_BF16, job.data, index, count, is_whole);
+    return load_vec8(job.element == LPT_FORMAT_BF16, job.data, index, count, is_whole);
   }
   NumberEight eight = {};
   const CodeEight<8> codes = load_bytes(job.data, index, count, is_whole);

@@ -114,7 +114,7 @@ __device__ __forceinline__ float requested_inverse(const StepJob &job, const Sta
 
 __device__ __forceinline__ NumberEight load_gradient(const StepJob &job, int64_t index, int32_t count) {
   if (count == 0) return {};
-  return load_eight(job.is_gradient_bf16, job.gradient, index, count, count == kEight && job.is_gradient_aligned);
+  return load_vec8(job.is_gradient_bf16, job.gradient, index, count, count == kEight && job.is_gradient_aligned);
 }
 
 // What the moments are is known when it is compiled: with all kinds in one kernel it would be several times as long.

@@ -110,7 +110,7 @@ LPT_HOST_DEVICE static inline float expanded(const Expansion &e, float magnitude
   float x = e.exponent * (log2_f32(magnitude) - e.log2_amax);
   x = x < -126.0f ? -126.0f : x;
   const Power2 p = power2(x);
-  return e.largest * (p.fraction * held_power_of_two(p.power));
+  return e.largest * (p.fraction * clamped_power_of_two(p.power));
 }
 
 // M · (number / largest)^(1/k) of an element's magnitude. 0 and NaN are handed on; infinity comes back as the element's
@@ -122,7 +122,7 @@ LPT_HOST_DEVICE static inline float compressed(const Expansion &e, float number)
   x = x < -250.0f ? -250.0f : x;
   const Power2 p = power2(x);
   const int32_t half = p.power >> 1;
-  return p.fraction * held_power_of_two(half) * e.amax * held_power_of_two(p.power - half);
+  return p.fraction * clamped_power_of_two(half) * e.amax * clamped_power_of_two(p.power - half);
 }
 
 }  // namespace lpt

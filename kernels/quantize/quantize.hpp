@@ -89,7 +89,7 @@ struct CastStatisticsRequest {
   CastStatistics *sums;  // output
 };
 
-constexpr int32_t kMostCastScales = 16;
+constexpr int32_t kMaxCastScales = 16;
 
 // Computes errors[i] = Σ (y - q)² over finite y = source(r, c) in f32, where q is y after a cast to nearest even with tensor
 // scale scales[i] and back. Differences and squares are computed in f32, sums in f64: each row in the order of striped_sum(),
@@ -99,7 +99,7 @@ struct CastErrorsRequest {
   lpt_format element;
   lpt_overflow overflow;
   const float *scales;  // normal and positive
-  int32_t scale_count;  // at most kMostCastScales
+  int32_t scale_count;  // at most kMaxCastScales
   double *errors;       // output
 };
 

@@ -139,7 +139,7 @@ bool is_poisoned(const QuantizeRequest &request, const Facts &facts) {
 }
 
 // Returns the grid of a block with zero point, computed from facts.low and facts.high, and writes its scale and zero point.
-Grid settle_zero_point(const QuantizeRequest &request, int64_t block_row, int64_t block_column, const Facts &facts) {
+Grid compute_zero_point(const QuantizeRequest &request, int64_t block_row, int64_t block_column, const Facts &facts) {
   const MatrixView &target = request.target;
   uint8_t &zero_point = target.zero_points[block_row * target.block_scale_stride + block_column];
   if (request.rule == LPT_SCALE_RULE_FIXED) {
@@ -162,7 +162,7 @@ Grid settle_scale(const QuantizeRequest &request, int64_t block_row, int64_t blo
   const MatrixView &target = request.target;
   const lpt_format kind = target.format.block_scale;
   if (kind == LPT_FORMAT_NONE) return {request.tensor_inverse, 0};
-  if (target.format.has_zero_point()) return settle_zero_point(request, block_row, block_column, facts);
+  if (target.format.has_zero_point()) return compute_zero_point(request, block_row, block_column, facts);
   if (request.rule == LPT_SCALE_RULE_FIXED) {
     const float scale = block_scale_value(kind, load_scale_code(target, block_row, block_column));
     return {inverse_scale(scale * tensor_scale_at(target)), 0};

@@ -58,7 +58,7 @@ class SumLanes {
  public:
   void add(const SumSpan &span) {
     const bool is_done = add_whole(span);
-    add_plainly(span, is_done ? span.whole : 0);
+    add_scalar(span, is_done ? span.whole : 0);
   }
 
   void end_row(CastStatistics &sums) {
@@ -160,7 +160,7 @@ class SumLanes {
   }
 
   // Adds the elements from `begin` on, a multiple of 16, one at a time.
-  [[gnu::noinline]] void add_plainly(const SumSpan &span, int64_t begin) {
+  [[gnu::noinline]] void add_scalar(const SumSpan &span, int64_t begin) {
     for (int64_t at = begin; at < span.count; at += 16) {
       const int64_t count = span.count - at < 16 ? span.count - at : 16;
       alignas(64) uint8_t bytes[16 * 4] = {};

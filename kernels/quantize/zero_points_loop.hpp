@@ -41,7 +41,7 @@ inline float number_of(lpt_format plain, const char *data, int64_t index) {
 }
 
 // Computes the extremes of blocks that contain infinities or NaN.
-[[gnu::noinline]] void find_ends_plainly(lpt_format plain, const ZeroBlockSpan &span, int64_t block, ZeroSlab &slab) {
+[[gnu::noinline]] void find_ends_scalar(lpt_format plain, const ZeroBlockSpan &span, int64_t block, ZeroSlab &slab) {
   for (int64_t b = 0; b < span.blocks; ++b) {
     float low = 0.0f, high = 0.0f;
     for (int64_t i = b * block; i < (b + 1) * block && i < span.count; ++i) {
@@ -124,7 +124,7 @@ void cast_zero_points(const QuantizeRequest &request, Isa &isa) {
       slab.has_nan = slab.has_infinity = 0;
       if (needs_ends) {
         if (!isa.find_ends(span, block, slab)) [[unlikely]] {
-          find_ends_plainly(source.format.element, span, block, slab);
+          find_ends_scalar(source.format.element, span, block, slab);
           is_careful = true;
         }
         report_ends(request, slab);

@@ -8,7 +8,7 @@ namespace {
 constexpr uint32_t kThreads = 256;
 
 struct ColumnsJob {
-  DeviceLines source, target;
+  DeviceRows source, target;
   float factor;
   int64_t rows, columns;
 };

@@ -18,14 +18,14 @@ struct ReduceJob {
   bool are_sources_whole, are_targets_whole;
 };
 
-__device__ __forceinline__ float larger_of(float a, float b) {
+__device__ __forceinline__ float maximum_of(float a, float b) {
   if (a != a || b != b) return bits_float(0x7FC00000u);
   return a > b || (a == b && float_bits(a) >> 31 == 0) ? a : b;
 }
 
 __device__ __forceinline__ float joined(Reduction reduction, float a, float b) {
-  if (reduction == Reduction::kMaximum) return larger_of(a, b);
-  if (reduction == Reduction::kMinimum) return -larger_of(-a, -b);
+  if (reduction == Reduction::kMaximum) return maximum_of(a, b);
+  if (reduction == Reduction::kMinimum) return -maximum_of(-a, -b);
   return a + b;
 }
 

@@ -34,15 +34,15 @@ void store(lpt_format format, const Element &element, void *data, int64_t index,
 }
 
 template <typename Number>
-Number larger_of(Number a, Number b) {
+Number maximum_of(Number a, Number b) {
   if (std::isnan(a) || std::isnan(b)) return std::numeric_limits<Number>::quiet_NaN();
   return a > b || (a == b && !std::signbit(a)) ? a : b;
 }
 
 template <typename Number>
 Number joined(Reduction reduction, Number a, Number b) {
-  if (reduction == Reduction::kMaximum) return larger_of(a, b);
-  if (reduction == Reduction::kMinimum) return -larger_of(-a, -b);
+  if (reduction == Reduction::kMaximum) return maximum_of(a, b);
+  if (reduction == Reduction::kMinimum) return -maximum_of(-a, -b);
   return a + b;
 }
 

@@ -33,7 +33,7 @@ double squares_of(const float *numbers, int64_t elements) {
   return sum;
 }
 
-void take_signs(float scale, int64_t elements, float *numbers, uint8_t *signs) {
+void quantize_to_signs(float scale, int64_t elements, float *numbers, uint8_t *signs) {
   for (int64_t i = 0; i < elements; i += 8) {
     const int64_t count = elements - i < 8 ? elements - i : 8;
     uint8_t byte = 0;

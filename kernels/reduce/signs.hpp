@@ -14,7 +14,7 @@ double squares_of(const float *numbers, int64_t elements);
 
 // Writes the signs: bit i, lowest first, is 1 if element i is at least 0. Unused bits of the last byte are 0. Subtracts the
 // signs times `scale` from the elements, which leaves the error of the compression.
-void take_signs(float scale, int64_t elements, float *numbers, uint8_t *signs);
+void quantize_to_signs(float scale, int64_t elements, float *numbers, uint8_t *signs);
 
 // Sets numbers(i) to `scale`, or to -scale if bit i is 0.
 void scale_signs(const uint8_t *signs, float scale, int64_t elements, float *numbers);

@@ -80,7 +80,7 @@ int64_t head_across(Block<Code> &block, int64_t width) {
 }
 
 // Returns the prefetcher of a source that is read in memory order.
-inline Prefetcher ahead_of_line(const SparseMaskRequest &request, int64_t bytes) {
+inline Prefetcher line_prefetcher(const SparseMaskRequest &request, int64_t bytes) {
   constexpr int64_t kDistance = 4096;
   return request.is_streamed ? make_prefetcher(request.source.data, kDistance)
                              : prefetcher_over(request.source.data, bytes);
@@ -110,7 +110,7 @@ int64_t next_group(const SparseMaskRequest &request, const Block<Code> &first) {
   constexpr int64_t kMost = int64_t{1} << 20;
   const int64_t distance = first.from_step * request.of;
   const bool is_near = distance * static_cast<int64_t>(sizeof(Code)) <= kMost;
-  return request.is_streamed && is_near && has_spread_reads() ? distance : 0;
+  return request.is_streamed && is_near && prefers_interleaved_reads() ? distance : 0;
 }
 
 template <typename Code>

@@ -135,8 +135,7 @@ struct Shares {
 
 // Selects groups one at a time, if select_drawn() returned false.
 template <int kOf>
-[[gnu::noinline]] void select_plainly(const Block<float> &block, bool is_transposed, int groups,
-                                      const uint32_t *words) {
+[[gnu::noinline]] void select_scalar(const Block<float> &block, bool is_transposed, int groups, const uint32_t *words) {
   for (int g = 0; g < groups; ++g) {
     float source[kOf], magnitudes[kOf];
     const auto at = [&](int i, int64_t step) { return is_transposed ? i * step + g : g * kOf + i; };
@@ -169,7 +168,7 @@ template <int kOf, bool kIsTransposed>
   for (int i = 0; i < kOf; ++i) magnitude[i] = abs(source[i]);
   Selection<kOf> selection;
   if (!select_drawn(magnitude, uniform, selection)) [[unlikely]] {
-    return select_plainly<kOf>(block, kIsTransposed, kLanes, words);
+    return select_scalar<kOf>(block, kIsTransposed, kLanes, words);
   }
   if (block.to != nullptr) {
 #pragma GCC unroll 4
@@ -216,7 +215,7 @@ void draw_along_lines(const SparseMaskRequest &request, const PhiloxLanes &lanes
   constexpr int64_t kSlab = kOf * kSlabGroups;
   const Lines lines = lines_of(request);
   const Prefetcher prefetcher =
-      lines.count == 1 ? ahead_of_line(request, lines.length * 4) : prefetcher_over(nullptr, 0);
+      lines.count == 1 ? line_prefetcher(request, lines.length * 4) : prefetcher_over(nullptr, 0);
   const Block<float> first = first_block<float>(request, false);
   WordSlab slab;
   for (int64_t line = 0; line < lines.count; ++line) {
@@ -235,7 +234,7 @@ void draw_along_lines(const SparseMaskRequest &request, const PhiloxLanes &lanes
 
 // Selects `groups` adjacent groups, of which `lines` lines exist.
 template <int kOf>
-void draw_piece(const Block<float> &piece, int64_t lines, int64_t groups, const uint32_t *words, int64_t distance) {
+void draw_groups(const Block<float> &piece, int64_t lines, int64_t groups, const uint32_t *words, int64_t distance) {
   for (int64_t at = 0; at < groups; at += kLanes, words += kLanes) {
     const int64_t count = smaller(kLanes, groups - at);
     const auto run = [words](const Block<float> &block) { run_drawn_block<kOf, true>(block, words); };
@@ -262,7 +261,7 @@ void draw_across_lines(const SparseMaskRequest &request, const PhiloxLanes &lane
     for (int64_t row = 0; row < rows; row += count) {
       count = smaller(row == 0 && head > 0 ? head : kSlabGroups, rows - row);
       const uint32_t *const words = draw_words(request.random, lanes, draw + static_cast<uint64_t>(row), count, slab);
-      draw_piece<kOf>(first.moved(row, begin), present, count, words, distance);
+      draw_groups<kOf>(first.moved(row, begin), present, count, words, distance);
     }
   }
 }

@@ -100,7 +100,7 @@ void keep_along_lines(const SparseMaskRequest &request, const Choose &choose) {
   constexpr int kBytes = kSize * static_cast<int>(sizeof(Code));
   const Lines lines = lines_of(request);
   const Prefetcher prefetcher = lines.count == 1
-                                    ? ahead_of_line(request, lines.length * static_cast<int64_t>(sizeof(Code)))
+                                    ? line_prefetcher(request, lines.length * static_cast<int64_t>(sizeof(Code)))
                                     : prefetcher_over(nullptr, 0);
   const Block<Code> first = first_block<Code>(request, false);
   for (int64_t line = 0; line < lines.count; ++line) {

@@ -4,7 +4,7 @@
 namespace lpt {
 namespace {
 
-bool is_taken(lpt_format element) {
+bool is_supported(lpt_format element) {
   switch (element) {
     case LPT_FORMAT_F32:
     case LPT_FORMAT_BF16:
@@ -19,16 +19,16 @@ bool is_taken(lpt_format element) {
 }
 
 const char *unsupported_compress(const CompressRequest &request) {
-  if (!is_taken(request.source.format.element)) return "takes f32, bf16, f16, e4m3fn, e5m2 and int8 only";
+  if (!is_supported(request.source.format.element)) return "takes f32, bf16, f16, e4m3fn, e5m2 and int8 only";
   return request.mask.column_stride == 1 ? nullptr : "takes masks with adjacent columns only";
 }
 
 const char *unsupported_decompress(const DecompressRequest &request) {
-  return is_taken(request.stored.format.element) ? nullptr : "takes f32, bf16, f16, e4m3fn, e5m2 and int8 only";
+  return is_supported(request.stored.format.element) ? nullptr : "takes f32, bf16, f16, e4m3fn, e5m2 and int8 only";
 }
 
 const char *unsupported_nonzero(const NonzeroRequest &request) {
-  return is_taken(request.source.format.element) ? nullptr : "takes f32, bf16, f16, e4m3fn, e5m2 and int8 only";
+  return is_supported(request.source.format.element) ? nullptr : "takes f32, bf16, f16, e4m3fn, e5m2 and int8 only";
 }
 
 }  // namespace

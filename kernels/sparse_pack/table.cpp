@@ -8,8 +8,8 @@ namespace {
 
 const char *unsupported_codes(const MatrixView &view) {
   const int32_t bits = element_bits(view.format.element);
-  const bool is_taken = bits == 4 || bits == 8 || bits == 16 || bits == 32;
-  return is_taken ? nullptr : "codes are not of 4, 8, 16 or 32 bits";
+  const bool is_supported = bits == 4 || bits == 8 || bits == 16 || bits == 32;
+  return is_supported ? nullptr : "codes are not of 4, 8, 16 or 32 bits";
 }
 
 const char *unsupported_mask(const MatrixView &mask) {

@@ -58,7 +58,7 @@ __device__ __forceinline__ void reach_warp(WarpNode &next, int64_t distance, int
 }
 
 // Relaxes the edges from a row to the columns that it does not keep, one column per lane.
-__device__ __forceinline__ void go_on_from_row(const WarpTile &tile, FlowLane &flow, int row) {
+__device__ __forceinline__ void relax_from_row(const WarpTile &tile, FlowLane &flow, int row) {
   const int lane = lane_of_warp();
   const int64_t reached = __shfl_sync(kAllLanes, flow.row.distance + flow.row.potential, static_cast<uint32_t>(row));
   if (lane < tile.size && !tile.stays(row, lane)) {
@@ -68,7 +68,7 @@ __device__ __forceinline__ void go_on_from_row(const WarpTile &tile, FlowLane &f
 }
 
 // Relaxes the edges from a column to the rows that keep it, one row per lane.
-__device__ __forceinline__ void go_on_from_column(const WarpTile &tile, FlowLane &flow, int column) {
+__device__ __forceinline__ void relax_from_column(const WarpTile &tile, FlowLane &flow, int column) {
   const int lane = lane_of_warp();
   const int64_t reached =
       __shfl_sync(kAllLanes, flow.column.distance + flow.column.potential, static_cast<uint32_t>(column));
@@ -86,11 +86,11 @@ __device__ __forceinline__ int find_target_warp(const WarpTile &tile, FlowLane &
   for (;;) {
     const int node = nearest_warp(tile, flow), column = node - tile.size;
     if (column < 0) {
-      go_on_from_row(tile, flow, node);
+      relax_from_row(tile, flow, node);
       continue;
     }
     if (__shfl_sync(kAllLanes, tile.in_column, static_cast<uint32_t>(column)) < tile.kept) return column;
-    go_on_from_column(tile, flow, column);
+    relax_from_column(tile, flow, column);
   }
 }
 

@@ -159,8 +159,8 @@ struct FlowSpace {
   uint32_t rows[kWarp];
 };
 
-__device__ __forceinline__ void solve_endless(const TileJob &job, int64_t row, int64_t column, uint32_t lanes,
-                                              FlowSpace &space) {
+__device__ __forceinline__ void solve_nonfinite(const TileJob &job, int64_t row, int64_t column, uint32_t lanes,
+                                                FlowSpace &space) {
   for (; lanes != 0; lanes &= lanes - 1) {
     const int64_t first = __shfl_sync(kAllLanes, column, static_cast<uint32_t>(lowest_bit(lanes)));
     WarpTile tile = {4, 2, pitch_of(4), space.rows, space.integer_weights, space.weights, 0};
@@ -184,7 +184,7 @@ __global__ void __launch_bounds__(kThreads) solve_patterns_of(PatternJob job) {
       if (!is_endless) store_pattern(job, row, column, best_pattern(weights));
     }
     const uint32_t endless = __ballot_sync(kAllLanes, is_endless);
-    if (endless != 0) solve_endless(job.tiles, row, column, endless, spaces[threadIdx.x / kWarp]);
+    if (endless != 0) solve_nonfinite(job.tiles, row, column, endless, spaces[threadIdx.x / kWarp]);
   }
 }
 

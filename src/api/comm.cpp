@@ -23,17 +23,17 @@ struct KnownCommOptions {
 };
 
 // Calls close() in its destructor unless a comm has taken ownership of the functions.
-class UntakenFunctions {
+class FunctionsGuard {
  public:
-  UntakenFunctions(const lpt_comm_functions *functions, void *user) : user_(user) {
+  FunctionsGuard(const lpt_comm_functions *functions, void *user) : user_(user) {
     constexpr size_t kEnd = offsetof(lpt_comm_functions, close) + sizeof functions->close;
     const bool is_readable =
         functions != nullptr && functions->struct_size >= kEnd && functions->struct_size <= kMostStructBytes;
     if (is_readable) close_ = functions->close;
   }
-  UntakenFunctions(const UntakenFunctions &) = delete;
-  UntakenFunctions &operator=(const UntakenFunctions &) = delete;
-  ~UntakenFunctions() {
+  FunctionsGuard(const FunctionsGuard &) = delete;
+  FunctionsGuard &operator=(const FunctionsGuard &) = delete;
+  ~FunctionsGuard() {
     if (close_ != nullptr) close_(user_);
   }
 
@@ -112,7 +112,7 @@ lpt_status lpt_comm_adopt_nccl(lpt_context *context, void *nccl_comm, const lpt_
 
 lpt_status lpt_comm_create_custom(lpt_context *context, const lpt_comm_functions *functions, void *user, int32_t rank,
                                   int32_t rank_count, const lpt_comm_options *options, lpt_comm **out_comm) {
-  UntakenFunctions untaken(functions, user);
+  FunctionsGuard untaken(functions, user);
   return guard(context, [&](Context &self) -> Status {
     KnownCommOptions known;
     lpt_comm_functions known_functions = LPT_COMM_FUNCTIONS_INIT;

@@ -70,13 +70,13 @@ Status find_kind(lpt_device kind, const Kind **out_kind) {
   return invalid("device is %d: expected one of lpt_device_values, 0 to %d", kind, LPT_DEVICE_CUDA);
 }
 
-struct Found {
+struct LoadedBackend {
   const Backend *backend = &cpu_backend();
   std::span<const DeviceFamily> families;
   const DeviceTransport *wire = nullptr;
 };
 
-Status find_backend(const Kind &kind, Found &out_found) {
+Status find_backend(const Kind &kind, LoadedBackend &out_found) {
   if (kind.plugin == nullptr) return {};
   const DevicePlugin *plugin = nullptr;
   LPT_TRY(find_device_plugin(kind.plugin, &plugin));
@@ -92,7 +92,7 @@ Status check_device(const Device &device, const Kind **out_kind) {
   return {};
 }
 
-Status describe(const Found &found, const Device &device, lpt_device_info &out_description) {
+Status describe(const LoadedBackend &found, const Device &device, lpt_device_info &out_description) {
   out_description = LPT_DEVICE_INFO_INIT;
   out_description.device = device.kind;
   out_description.index = device.index;
@@ -112,7 +112,7 @@ std::string device_text(const Device &device) {
 Status describe_device(const Device &device, lpt_device_info &out_description) {
   const Kind *kind = nullptr;
   LPT_TRY(check_device(device, &kind));
-  Found found;
+  LoadedBackend found;
   const Status status = find_backend(*kind, found);
   if (status.is_ok()) return describe(found, device, out_description);
   out_description = LPT_DEVICE_INFO_INIT;
@@ -125,7 +125,7 @@ Status describe_device(const Device &device, lpt_device_info &out_description) {
 Status Queue::open(const Device &device, Queue &out_queue) {
   const Kind *kind = nullptr;
   LPT_TRY(check_device(device, &kind));
-  Found found;
+  LoadedBackend found;
   LPT_TRY(find_backend(*kind, found));
   lpt_device_info facts;
   LPT_TRY(describe(found, device, facts));

@@ -75,7 +75,7 @@ CpuFeatures cpu_features() {
   return features;
 }
 
-bool has_spread_reads() {
+bool prefers_interleaved_reads() {
 #if defined(__x86_64__) && defined(__GNUC__)
   __builtin_cpu_init();
   return __builtin_cpu_is("intel");

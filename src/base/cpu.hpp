@@ -27,7 +27,7 @@ CpuFeatures allowed_features(lpt_isa isa, CpuFeatures available);
 std::string feature_names(CpuFeatures features);
 
 // Returns true if memory is read fastest from several places in alternation (kernels/common/prefetcher.hpp): on Intel CPUs.
-bool has_spread_reads();
+bool prefers_interleaved_reads();
 
 // Returns the number of cores that the affinity mask and the cgroup permit; at least 1.
 int32_t usable_cores();

@@ -57,8 +57,8 @@ Status allocate(const std::shared_ptr<const Allocator> &allocator, size_t bytes,
 
 Allocator default_allocator() { return {allocate_aligned, release_aligned, nullptr}; }
 
-bool multiply(int64_t a, int64_t b, int64_t &out_gemm) {
-  return a >= 0 && b >= 0 && !__builtin_mul_overflow(a, b, &out_gemm);
+bool multiply(int64_t a, int64_t b, int64_t &out_product) {
+  return a >= 0 && b >= 0 && !__builtin_mul_overflow(a, b, &out_product);
 }
 
 Status allocate_bytes(const std::shared_ptr<const Allocator> &allocator, size_t bytes,
@@ -75,7 +75,7 @@ Status Arena::take(size_t bytes, std::byte **out) {
   const size_t rounded = (bytes + kAlignment - 1) / kAlignment * kAlignment;
   if (blocks_.empty() || blocks_.back().bytes - blocks_.back().used < rounded) {
     Block block;
-    block.bytes = rounded > setting_bytes_ ? rounded : setting_bytes_;
+    block.bytes = rounded > next_block_bytes_ ? rounded : next_block_bytes_;
     LPT_TRY(allocate(allocator_, block.bytes, false, block.memory));
     blocks_.push_back(std::move(block));
   }
@@ -89,7 +89,7 @@ void Arena::join(size_t first) {
   if (blocks_.size() > first + 1) {
     size_t bytes = 0;
     for (size_t i = first; i < blocks_.size(); ++i) bytes += blocks_[i].bytes;
-    setting_bytes_ = bytes;
+    next_block_bytes_ = bytes;
     blocks_.resize(first);
   } else if (blocks_.size() == first + 1) {
     blocks_[first].used = 0;
@@ -111,7 +111,7 @@ size_t Arena::bytes() const {
 
 void Arena::clear() {
   blocks_.clear();
-  setting_bytes_ = 0;
+  next_block_bytes_ = 0;
 }
 
 }  // namespace lpt

@@ -27,7 +27,7 @@ struct Allocator {
 Allocator default_allocator();
 
 // Multiplies two extents. Returns false on overflow or for a negative factor.
-bool multiply(int64_t a, int64_t b, int64_t &out_gemm);
+bool multiply(int64_t a, int64_t b, int64_t &out_product);
 
 // Allocates zeroed bytes, which the last owner frees.
 Status allocate_bytes(const std::shared_ptr<const Allocator> &allocator, size_t bytes, std::shared_ptr<std::byte> &out);
@@ -72,7 +72,7 @@ class Arena {
 
   std::shared_ptr<const Allocator> allocator_;
   std::vector<Block> blocks_;
-  size_t setting_bytes_ = 0;
+  size_t next_block_bytes_ = 0;
 };
 
 }  // namespace lpt

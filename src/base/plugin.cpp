@@ -16,8 +16,8 @@ namespace {
 // Returns the directory of the file that contains this code: the library, or a program that links it statically. It reads the
 // kernel's list of mappings, since dladdr() returns the name by which the file was opened. The caller of a program chooses this
 // name, which may lack a directory. Without /proc the result is the root directory, where only root can write.
-std::string own_folder() {
-  const auto self = reinterpret_cast<uintptr_t>(&own_folder);
+std::string library_directory() {
+  const auto self = reinterpret_cast<uintptr_t>(&library_directory);
   std::ifstream mappings("/proc/self/maps");
   for (std::string line; std::getline(mappings, line);) {
     unsigned long begin = 0, end = 0;
@@ -30,7 +30,7 @@ std::string own_folder() {
 
 // Returns true if a file ends before its section table does, which is last. The system maps the missing part too, and the first
 // access to it ends the process.
-bool is_cut_short(const std::string &path) {
+bool is_truncated(const std::string &path) {
   struct Close {
     void operator()(FILE *file) const { std::fclose(file); }
   };
@@ -51,7 +51,7 @@ bool is_folder(const std::string &path) {
 }
 
 std::string plugin_path(const char *file) {
-  const std::string beside = own_folder() + "/" + file;
+  const std::string beside = library_directory() + "/" + file;
   const char *const folder = variable("LPT_PLUGIN_PATH");
   if (folder == nullptr || !is_folder(folder)) return beside;
   const std::string there = std::string(folder) + "/" + file;
@@ -64,7 +64,7 @@ Status plugin_rejected(const std::string &path, const std::string &why) {
 
 Status open_plugin(const std::string &path, void **out_entry) {
   if (is_no_regular_file(path)) return plugin_rejected(path, "it is no regular file");
-  if (is_cut_short(path)) return plugin_rejected(path, "the file is cut short");
+  if (is_truncated(path)) return plugin_rejected(path, "the file is cut short");
   // RTLD_LOCAL, as plugins may have the same symbols. Never closed: MPI and CUDA cannot be unloaded.
   void *const library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (library == nullptr) return plugin_rejected(path, dlerror());

@@ -19,7 +19,7 @@ Range payload_range(const MatrixView &view) {
 }
 
 // Returns the addresses of the indices of a sparse view; an empty range for other views.
-Range places_range(const MatrixView &view) {
+Range index_range(const MatrixView &view) {
   if (view.indices == nullptr) return {0, 0};
   const uintptr_t begin = reinterpret_cast<uintptr_t>(view.indices);
   return {begin, begin + static_cast<uintptr_t>((view.rows - 1) * view.index_stride + index_bytes(view.columns))};
@@ -29,7 +29,7 @@ bool do_overlap(const Range &a, const Range &b) { return a.begin < b.end && b.be
 
 // Returns true if two views are separate columns of one row-major matrix: equal row strides, and byte columns that do not
 // overlap modulo the stride. A single row has any stride, as it may be in the gap between rows of the other view.
-bool are_columns_apart(const MatrixView &a, const MatrixView &b) {
+bool are_columns_disjoint(const MatrixView &a, const MatrixView &b) {
   const int64_t a_stride = row_bytes(a.format.element, a.row_stride);
   const int64_t b_stride = row_bytes(b.format.element, b.row_stride);
   const int64_t stride = a.rows == 1 ? b_stride : a_stride;
@@ -63,13 +63,14 @@ Status check_no_overlap(const MatrixView &a, const char *a_name, const MatrixVie
   if (a.data == nullptr || b.data == nullptr) return {};
   if (a.rows == 0 || a.columns == 0 || b.rows == 0 || b.columns == 0) return {};
   if (is_packed(a.layout) || is_packed(b.layout)) return {};  // memory of the library, not accessible to callers
-  const Range a_places = places_range(a), b_places = places_range(b);
+  const Range a_places = index_range(a), b_places = index_range(b);
   if (do_overlap(a_places, payload_range(b)) || do_overlap(payload_range(a), b_places) ||
       do_overlap(a_places, b_places)) {
     return invalid("%s at %p overlaps %s at %p, elements or sparse indices: expected memory of its own", a_name, a.data,
                    b_name, b.data);
   }
-  if (!do_overlap(payload_range(a), payload_range(b)) || are_columns_apart(a, b) || are_columns_apart(b, a)) return {};
+  if (!do_overlap(payload_range(a), payload_range(b)) || are_columns_disjoint(a, b) || are_columns_disjoint(b, a))
+    return {};
   return invalid("%s at %p overlaps %s at %p: expected memory of its own", a_name, a.data, b_name, b.data);
 }
 

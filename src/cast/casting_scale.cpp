@@ -153,7 +153,7 @@ Status CastPipeline::sawb_scale(const ScaleSpec &spec, float amax, float &out_sc
 
 // Selects the first candidate with the smallest squared error.
 Status CastPipeline::searched_scale(const CastOutput &job, const ScaleSpec &spec, float amax, float &out_scale) {
-  float scales[kMostCastScales];
+  float scales[kMaxCastScales];
   const int32_t count = candidate_count(spec);
   for (int32_t i = 0; i < count; ++i) scales[i] = bits_float(candidate_code(spec, amax, i));
   const Format &format = job.request.target.format;

@@ -33,7 +33,7 @@ bool is_float8(lpt_format plain) {
 
 // Returns whether both are 8-bit floats with the same number of mantissa bits, and hence of exponent bits. The target must
 // have a NaN if the source has one.
-bool are_relatives(lpt_format a, lpt_format b) {
+bool are_convertible(lpt_format a, lpt_format b) {
   if (!is_float8(a) || !is_float8(b) || element_of(a).mantissa_bits != element_of(b).mantissa_bits) return false;
   return element_of(a).nan_code == 0 || element_of(b).nan_code != 0;
 }
@@ -43,7 +43,7 @@ Status plan_formats(Plan &plan) {
   const Format &to = plan.output.format;
   const bool has_same_scales = from.block_scale == to.block_scale && from.tensor_scale == to.tensor_scale &&
                                from.block_rows == to.block_rows && from.block_columns == to.block_columns;
-  if (!are_relatives(from.element, to.element) || !has_same_scales) {
+  if (!are_convertible(from.element, to.element) || !has_same_scales) {
     return unsupported("source is %s and output is %s: expected the same scales and blocks, and relatives such as %s",
                        format_name(from.id).c_str(), format_name(to.id).c_str(),
                        "e4m3fn, e4m3 and e4m3fnuz, or e5m2 and e5m2fnuz");
@@ -111,7 +111,7 @@ void move_scales(const Plan &plan) {
 }
 
 // Rejects outputs whose scales share memory with those of the source: writing them would modify the source.
-Status check_scales_apart(const Plan &plan) {
+Status check_scales_overlap(const Plan &plan) {
   if (plan.source.format.has_tensor_scale()) {
     LPT_TRY(check_no_overlap(vector_view(LPT_FORMAT_F32, plan.output.tensor_scale, 1), "output's tensor scale",
                              vector_view(LPT_FORMAT_F32, plan.source.tensor_scale, 1), "source's tensor scale"));
@@ -217,7 +217,7 @@ Status convert(Context &context, const Tensor *source, const lpt_convert_options
   LPT_TRY(plan_formats(plan));
   LPT_TRY(check_shape(plan.output, "output", plan.source.rows, plan.source.columns, "source"));
   LPT_TRY(check_no_overlap(plan.output, "output", plan.source, "source"));
-  LPT_TRY(check_scales_apart(plan));
+  LPT_TRY(check_scales_overlap(plan));
   LPT_TRY(plan_counting(context, plan, options.statistics, counting));
   if (!needs_data || plan.source.rows == 0 || plan.source.columns == 0) return {};
   LPT_TRY(check_scales(plan));

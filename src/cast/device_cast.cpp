@@ -156,7 +156,7 @@ Status clear_nan(Context &context, QuantizeRequest &request) {
 }
 
 // Reports a NaN of the source. Without a tensor scale, a NaN is an error of the call, and the function waits for the device.
-Status tell_nan(Context &context, const Steps &steps, const QuantizeRequest &request) {
+Status report_nan(Context &context, const Steps &steps, const QuantizeRequest &request) {
   if (steps.nan_scale != nullptr) {
     return queue_kernel(context, *steps.nan_scale, {request.has_nan, request.target.tensor_scale});
   }
@@ -216,8 +216,8 @@ Status take_codes(Context &context, const MatrixView &source, const Format &form
   return is_fixed ? set_block_scales(context, is_check_only, out_codes) : Status();
 }
 
-Status go_and_come_back(Context &context, const MatrixView &source, const Format &format, const MatrixView &target,
-                        const Cast &cast, bool is_check_only) {
+Status cast_through_scratch(Context &context, const MatrixView &source, const Format &format, const MatrixView &target,
+                            const Cast &cast, bool is_check_only) {
   MatrixView codes[2];  // count_on_device() reads two outputs
   LPT_TRY(take_codes(context, source, format, cast.rule, is_check_only, codes[0]));
   LPT_TRY(cast_on_device(context, source, codes[0], cast, is_check_only));
@@ -272,7 +272,7 @@ Status cast_on_device(Context &context, const MatrixView &source, const MatrixVi
   if (is_fitted) LPT_TRY(fit_tensor_scale(context, source, request, cast, amax, false));
   if (hides_nan) LPT_TRY(clear_nan(context, request));
   LPT_TRY(queue_kernel(context, *steps.quantize, request));
-  return hides_nan ? tell_nan(context, steps, request) : Status();
+  return hides_nan ? report_nan(context, steps, request) : Status();
 }
 
 // Checks both outputs before it queues work.
@@ -295,10 +295,10 @@ Status cast_outputs_on_device(Context &context, const MatrixView &source, const 
 
 Status cast_and_back_on_device(Context &context, const MatrixView &source, const Format &format,
                                const MatrixView &target, const Cast &cast, bool is_check_only) {
-  LPT_TRY(go_and_come_back(context, source, format, target, cast, true));
+  LPT_TRY(cast_through_scratch(context, source, format, target, cast, true));
   if (is_check_only) return {};
   context.choices.clear();
-  return go_and_come_back(context, source, format, target, cast, false);
+  return cast_through_scratch(context, source, format, target, cast, false);
 }
 
 Status signs_on_device(Context &context, const RandomSource &random, int8_t *signs, int64_t count) {

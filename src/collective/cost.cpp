@@ -18,7 +18,8 @@ constexpr double kMostRate = 1e30;  // bytes per second
 // Checks.
 
 // Collects the table entries of one algorithm, or of all algorithms of the collective. An error lists the latter.
-Status find_ways(lpt_cost_collective collective, lpt_cost_algorithm algorithm, std::vector<AlgorithmEntry> &out_rows) {
+Status find_algorithms(lpt_cost_collective collective, lpt_cost_algorithm algorithm,
+                       std::vector<AlgorithmEntry> &out_rows) {
   LPT_TRY(check_choice("collective", collective, LPT_COST_COLLECTIVE_ALL_TO_ALL));
   LPT_TRY(check_choice("algorithm", algorithm, LPT_COST_ALGORITHM_STAR));
   std::string known;
@@ -96,7 +97,7 @@ double over(double bytes, double rate) { return rate == 0.0 ? 0.0 : bytes / rate
 
 // Seconds per byte of the payload.
 double seconds_per_byte(const AlgorithmCost &cost, const lpt_cost_link &link) {
-  return over(cost.in_row, link.bytes_per_second) + over(cost.added, link.reduce_bytes_per_second);
+  return over(cost.critical_bytes, link.bytes_per_second) + over(cost.added, link.reduce_bytes_per_second);
 }
 
 lpt_cost_info cost_of(const AlgorithmEntry &row, int32_t ranks, double bytes, const lpt_cost_link &link) {
@@ -144,20 +145,20 @@ class CrossoverSearch {
 
   // Finds the element count from which cast payloads are always faster. The minimum of several lines has kinks, so the faster
   // format can change repeatedly. At each change a line of one format crosses a line of the other.
-  bool find_last_win(double &out_begin) const {
+  bool find_break_even(double &out_begin) const {
     std::vector<double> edges = crossings();
     double end = edges.empty() ? 2.0 : 2.0 * edges.back() + 2.0;
-    if (!is_won_at(end)) return false;
+    if (!is_cast_faster(end)) return false;
     for (; !edges.empty(); edges.pop_back()) {
       out_begin = edges.back();
       const double before = edges.size() > 1 ? 0.5 * (edges[edges.size() - 2] + out_begin) : 0.5 * out_begin;
-      if (!is_won_at(before)) return true;
+      if (!is_cast_faster(before)) return true;
     }
     out_begin = 0.0;
     return true;
   }
 
-  bool is_won_at(double elements) const { return least(cast_, elements) < least(plain_, elements); }
+  bool is_cast_faster(double elements) const { return least(cast_, elements) < least(plain_, elements); }
 
  private:
   static double least(const std::vector<LinearCost> &lines, double elements) {
@@ -190,7 +191,7 @@ Status collective_cost(lpt_cost_collective collective, lpt_cost_algorithm algori
                        lpt_format payload, const lpt_cost_link &link, lpt_cost_info &out_info) {
   std::vector<AlgorithmEntry> rows;
   PayloadBytes bytes;
-  LPT_TRY(find_ways(collective, algorithm, rows));
+  LPT_TRY(find_algorithms(collective, algorithm, rows));
   LPT_TRY(check_ranks(ranks));
   if (elements < 0) return invalid("elements is %lld: expected 0 or more", number(elements));
   LPT_TRY(find_payload("payload", payload, bytes));
@@ -208,7 +209,7 @@ Status break_even(const BreakEven &question, const lpt_cost_cast_rates &rates, c
                   int64_t &out_elements) {
   std::vector<AlgorithmEntry> rows;
   PayloadBytes plain, payload;
-  LPT_TRY(find_ways(question.collective, question.algorithm, rows));
+  LPT_TRY(find_algorithms(question.collective, question.algorithm, rows));
   LPT_TRY(check_ranks(question.ranks));
   LPT_TRY(find_payload("plain", question.plain, plain));
   LPT_TRY(find_payload("payload", question.payload, payload));
@@ -221,7 +222,7 @@ Status break_even(const BreakEven &question, const lpt_cost_cast_rates &rates, c
     search.add(line_of(cost, plain, link), {bytes.begin + casts.begin, bytes.slope + casts.slope});
   }
   double begin = 0.0;
-  if (!search.find_last_win(begin) || begin >= 0x1p62) {
+  if (!search.find_break_even(begin) || begin >= 0x1p62) {
     out_elements = -1;
     return {};
   }

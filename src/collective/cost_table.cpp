@@ -13,7 +13,7 @@ double tree_steps(double r) { return std::ceil(std::log2(r)); }
 AlgorithmCost two_shot_all_reduce(double r) {
   const double others = (r - 1) / r;
   return {.steps = 2,
-          .in_row = 2 * others,
+          .critical_bytes = 2 * others,
           .busiest = 2 * others,
           .total = 2 * (r - 1),
           .added = others,
@@ -22,15 +22,20 @@ AlgorithmCost two_shot_all_reduce(double r) {
 }
 
 AlgorithmCost one_shot_all_reduce(double r) {
-  return {
-      .steps = 1, .in_row = r - 1, .busiest = r - 1, .total = r * (r - 1), .added = r - 1, .encoded = 1, .decoded = r};
+  return {.steps = 1,
+          .critical_bytes = r - 1,
+          .busiest = r - 1,
+          .total = r * (r - 1),
+          .added = r - 1,
+          .encoded = 1,
+          .decoded = r};
 }
 
 // Elements are cast at every hop.
 AlgorithmCost ring_all_reduce(double r) {
   const double others = (r - 1) / r;
   return {.steps = 2 * (r - 1),
-          .in_row = 2 * others,
+          .critical_bytes = 2 * others,
           .busiest = 2 * others,
           .total = 2 * (r - 1),
           .added = others,
@@ -43,7 +48,7 @@ AlgorithmCost ring_all_reduce(double r) {
 AlgorithmCost tree_all_reduce(double r) {
   const double steps = tree_steps(r);
   return {.steps = 2 * steps,
-          .in_row = 2 * steps,
+          .critical_bytes = 2 * steps,
           .busiest = steps,
           .total = 2 * (r - 1),
           .added = steps,
@@ -53,7 +58,7 @@ AlgorithmCost tree_all_reduce(double r) {
 
 AlgorithmCost star_all_reduce(double r) {
   return {.steps = 2,
-          .in_row = 2 * (r - 1),
+          .critical_bytes = 2 * (r - 1),
           .busiest = r - 1,
           .total = 2 * (r - 1),
           .added = r - 1,
@@ -65,13 +70,19 @@ AlgorithmCost star_all_reduce(double r) {
 
 AlgorithmCost two_shot_reduce_scatter(double r) {
   const double others = (r - 1) / r;
-  return {.steps = 1, .in_row = others, .busiest = others, .total = r - 1, .added = others, .encoded = 1, .decoded = 1};
+  return {.steps = 1,
+          .critical_bytes = others,
+          .busiest = others,
+          .total = r - 1,
+          .added = others,
+          .encoded = 1,
+          .decoded = 1};
 }
 
 AlgorithmCost ring_reduce_scatter(double r) {
   const double others = (r - 1) / r;
   return {.steps = r - 1,
-          .in_row = others,
+          .critical_bytes = others,
           .busiest = others,
           .total = r - 1,
           .added = others,
@@ -83,7 +94,7 @@ AlgorithmCost ring_reduce_scatter(double r) {
 AlgorithmCost star_reduce_scatter(double r) {
   const double others = (r - 1) / r;
   return {.steps = 2,
-          .in_row = r - 1 + others,
+          .critical_bytes = r - 1 + others,
           .busiest = 1,
           .total = r - 1 + others,
           .added = r - 1,
@@ -95,7 +106,13 @@ AlgorithmCost star_reduce_scatter(double r) {
 
 AlgorithmCost two_shot_all_gather(double r) {
   const double others = (r - 1) / r;
-  return {.steps = 1, .in_row = others, .busiest = others, .total = r - 1, .added = 0, .encoded = 1 / r, .decoded = 1};
+  return {.steps = 1,
+          .critical_bytes = others,
+          .busiest = others,
+          .total = r - 1,
+          .added = 0,
+          .encoded = 1 / r,
+          .decoded = 1};
 }
 
 AlgorithmCost ring_all_gather(double r) {
@@ -107,7 +124,7 @@ AlgorithmCost ring_all_gather(double r) {
 // The root sends each rank all parts except the part of that rank.
 AlgorithmCost star_all_gather(double r) {
   return {.steps = 2,
-          .in_row = r - 1,
+          .critical_bytes = r - 1,
           .busiest = (r - 1) * (r - 1) / r,
           .total = r - 1,
           .added = 0,
@@ -116,17 +133,25 @@ AlgorithmCost star_all_gather(double r) {
 }
 
 AlgorithmCost one_shot_broadcast(double r) {
-  return {.steps = 1, .in_row = r - 1, .busiest = r - 1, .total = r - 1, .added = 0, .encoded = 1, .decoded = 1};
+  return {
+      .steps = 1, .critical_bytes = r - 1, .busiest = r - 1, .total = r - 1, .added = 0, .encoded = 1, .decoded = 1};
 }
 
 AlgorithmCost tree_broadcast(double r) {
   const double steps = tree_steps(r);
-  return {.steps = steps, .in_row = steps, .busiest = steps, .total = r - 1, .added = 0, .encoded = 1, .decoded = 1};
+  return {.steps = steps,
+          .critical_bytes = steps,
+          .busiest = steps,
+          .total = r - 1,
+          .added = 0,
+          .encoded = 1,
+          .decoded = 1};
 }
 
 AlgorithmCost one_shot_all_to_all(double r) {
   const double others = (r - 1) / r;
-  return {.steps = 1, .in_row = others, .busiest = others, .total = r - 1, .added = 0, .encoded = 1, .decoded = 1};
+  return {
+      .steps = 1, .critical_bytes = others, .busiest = others, .total = r - 1, .added = 0, .encoded = 1, .decoded = 1};
 }
 
 constexpr AlgorithmEntry kWays[] = {

@@ -11,12 +11,12 @@ namespace lpt {
 
 // All members except `steps` are in units of the payload: 1 is every byte, or the cast of every element.
 struct AlgorithmCost {
-  double steps = 0.0;    // latencies on the critical path
-  double in_row = 0.0;   // bytes through links on the critical path, over all steps
-  double busiest = 0.0;  // sent by the rank that sends most
-  double total = 0.0;    // sent by all ranks
-  double added = 0.0;    // by the ranks on the critical path
-  double encoded = 0.0;  // casts of the ranks on the critical path; each rank also decodes what it has encoded
+  double steps = 0.0;           // latencies on the critical path
+  double critical_bytes = 0.0;  // bytes through links on the critical path, over all steps
+  double busiest = 0.0;         // sent by the rank that sends most
+  double total = 0.0;           // sent by all ranks
+  double added = 0.0;           // by the ranks on the critical path
+  double encoded = 0.0;         // casts of the ranks on the critical path; each rank also decodes what it has encoded
   double decoded = 0.0;
 };
 

@@ -11,7 +11,7 @@ namespace lpt {
 namespace {
 
 // Segments that one exchange sends to and receives from each rank, and the tensors that own the memory.
-struct Moving {
+struct TransferPlan {
   Signature signature;
   std::vector<SegmentList> outgoing, incoming;  // empty lists: no bytes
   Tensor input, output;
@@ -19,7 +19,7 @@ struct Moving {
 };
 
 // Returns the bytes of segments as one run: in place if they are contiguous, otherwise copied to scratch.
-Status run_of(Context &worker, const Engine &engine, const SegmentList &segments, Bytes &out_bytes) {
+Status contiguous_bytes(Context &worker, const Engine &engine, const SegmentList &segments, Bytes &out_bytes) {
   out_bytes = {segments.run(), segments.bytes()};
   if (out_bytes.data != nullptr || out_bytes.count == 0) return {};
   LPT_TRY(take_bytes(worker, engine, out_bytes.count, &out_bytes.data));
@@ -56,7 +56,7 @@ Status check_one_scale(const std::vector<Bytes> &parts) {
   return {};
 }
 
-Status exchange_pieces(Context &worker, Engine &engine, const Moving &moving) {
+Status exchange_pieces(Context &worker, Engine &engine, const TransferPlan &moving) {
   const auto ranks = static_cast<size_t>(engine.ranks());
   std::vector<Bytes> outgoing(ranks), incoming(ranks);
   for (size_t q = 0; q < ranks; ++q) {
@@ -65,7 +65,7 @@ Status exchange_pieces(Context &worker, Engine &engine, const Moving &moving) {
     if (is_same) {
       outgoing[q] = outgoing[q - 1];
     } else {
-      LPT_TRY(run_of(worker, engine, moving.outgoing[q], outgoing[q]));
+      LPT_TRY(contiguous_bytes(worker, engine, moving.outgoing[q], outgoing[q]));
     }
     LPT_TRY(place_of(worker, engine, moving.incoming[q], incoming[q]));
   }
@@ -79,7 +79,7 @@ Status exchange_pieces(Context &worker, Engine &engine, const Moving &moving) {
   return engine.release();
 }
 
-Status run_moving(Context &context, Comm &comm, Moving moving, Future **out_future) {
+Status run_moving(Context &context, Comm &comm, TransferPlan moving, Future **out_future) {
   return run_collective(
       context, comm,
       [moving = std::move(moving)](Context &worker, Engine &engine) { return exchange_pieces(worker, engine, moving); },
@@ -152,14 +152,14 @@ Signature parted_signature(const char *operation, const FirstAxis &axis, const M
 }
 
 // The checked operands of both gathers.
-struct Gathering {
+struct GatherOperands {
   MatrixView from, to;
   FirstAxis axis;
   std::vector<int64_t> extents;
 };
 
 Status check_gather(const Comm &comm, const Tensor *input, const int64_t *counts, const Tensor *output,
-                    Gathering &out_parts) {
+                    GatherOperands &out_parts) {
   auto &[from, to, axis, extents] = out_parts;
   LPT_TRY(check_moved(comm, input, "input", from));
   LPT_TRY(check_moved(comm, output, "output", to));
@@ -185,7 +185,7 @@ Status check_gather(const Comm &comm, const Tensor *input, const int64_t *counts
 
 // On a device the hosts compare the scales before they queue transfers, and each waits for the scale of its part. Empty parts
 // have no scale.
-Status compare_scales(Context &context, Comm &comm, const Gathering &parts) {
+Status compare_scales(Context &context, Comm &comm, const GatherOperands &parts) {
   constexpr int64_t kBytes = sizeof(float);
   const auto ranks = parts.extents.size(), self = static_cast<size_t>(comm.engine->rank());
   std::vector<float> scales(ranks);
@@ -212,30 +212,30 @@ Status compare_scales(Context &context, Comm &comm, const Gathering &parts) {
 
 Status all_gather(Context &context, Comm &comm, const Tensor *input, const int64_t *counts, Tensor *output,
                   Future **out_future) {
-  Gathering parts;
+  GatherOperands parts;
   LPT_TRY(check_gather(comm, input, counts, output, parts));
   const bool has_one_scale = parts.to.format.has_tensor_scale();
   if (has_one_scale && comm.device_engine != nullptr && comm.device_engine->compares()) {
     LPT_TRY(compare_scales(context, comm, parts));
   }
   const SegmentList mine(parts.from);
-  Moving moving{signature_of("all_gather", parts.to, 0),
-                std::vector<SegmentList>(parts.extents.size(), mine),
-                parts_of(parts.axis, parts.to, parts.extents),
-                *input,
-                *output,
-                has_one_scale && device_of(comm).is_cpu()};
+  TransferPlan moving{signature_of("all_gather", parts.to, 0),
+                      std::vector<SegmentList>(parts.extents.size(), mine),
+                      parts_of(parts.axis, parts.to, parts.extents),
+                      *input,
+                      *output,
+                      has_one_scale && device_of(comm).is_cpu()};
   return run_moving(context, comm, std::move(moving), out_future);
 }
 
 Status all_gather_by_codec(Context &context, Comm &comm, const lpt_comm_codec &codec, const Tensor *input,
                            const int64_t *counts, Tensor *output, Future **out_future) {
-  Gathering parts;
+  GatherOperands parts;
   LPT_TRY(check_gather(comm, input, counts, output, parts));
   LPT_TRY(check_wide_float(parts.from, "input"));
   if (parts.from.format.id == LPT_FORMAT_F64)
     return unsupported("input is f64: expected f32, bf16 or f16 with a codec");
-  CodecMoving moving{};
+  CodecPlan moving{};
   moving.input = parts.from;
   moving.output = parts.to;
   moving.rows = parts.to.rows;
@@ -261,7 +261,7 @@ Status broadcast(Context &context, Comm &comm, int32_t root, Tensor *tensor, Fut
   const int32_t ranks = comm.engine->ranks();
   if (root < 0 || root >= ranks) return invalid("root is %d: expected 0 to %d", root, ranks - 1);
   const std::vector<SegmentList> nothing(static_cast<size_t>(ranks));
-  Moving moving{signature_of("broadcast", view, root), nothing, nothing, *tensor, *tensor};
+  TransferPlan moving{signature_of("broadcast", view, root), nothing, nothing, *tensor, *tensor};
   if (comm.engine->rank() == root) {
     std::fill(moving.outgoing.begin(), moving.outgoing.end(), SegmentList(view));
     moving.outgoing[static_cast<size_t>(root)] = SegmentList();
@@ -289,8 +289,8 @@ Status all_to_all(Context &context, Comm &comm, const Tensor *input, const int64
                    number(received[self]), number(sent[self]));
   }
   LPT_TRY(check_no_overlap(from, "input", to, "output"));
-  Moving moving{parted_signature("all_to_all", send_axis, from), parts_of(send_axis, from, sent),
-                parts_of(receive_axis, to, received), *input, *output};
+  TransferPlan moving{parted_signature("all_to_all", send_axis, from), parts_of(send_axis, from, sent),
+                      parts_of(receive_axis, to, received), *input, *output};
   return run_moving(context, comm, std::move(moving), out_future);
 }
 
@@ -301,7 +301,7 @@ Status send(Context &context, Comm &comm, const Tensor *tensor, int32_t peer, in
       context, comm,
       [view, peer, tag, owner = *tensor](Context &worker, Engine &engine) -> Status {
         Bytes bytes;
-        LPT_TRY(run_of(worker, engine, SegmentList(view), bytes));
+        LPT_TRY(contiguous_bytes(worker, engine, SegmentList(view), bytes));
         return engine.send(signature_of("send", view, 0), peer, tag, bytes);
       },
       out_future, DeviceSupport::kDevices);

@@ -18,7 +18,7 @@ struct SelectedReduction {
   ReductionPath path;
   ReductionPlan plain;
   WireReductionPlan wired;
-  CodecMoving coded;
+  CodecPlan coded;
 };
 
 // Selects the kernel of a reduction whose views, reduction and factor are set.

@@ -77,7 +77,7 @@ bool has_bytes(const CountTable &table) {
   });
 }
 
-std::vector<int32_t> ranks_of_part(const std::vector<SplitKey> &keys, int32_t color) {
+std::vector<int32_t> subgroup_ranks(const std::vector<SplitKey> &keys, int32_t color) {
   std::vector<int32_t> ranks;
   for (size_t i = 0; i < keys.size(); ++i) {
     if (keys[i].color == color) ranks.push_back(static_cast<int32_t>(i));
@@ -88,7 +88,7 @@ std::vector<int32_t> ranks_of_part(const std::vector<SplitKey> &keys, int32_t co
   return ranks;
 }
 
-int32_t place_in_part(const std::vector<int32_t> &part, int32_t rank) {
+int32_t rank_in_subgroup(const std::vector<int32_t> &part, int32_t rank) {
   return static_cast<int32_t>(std::find(part.begin(), part.end(), rank) - part.begin());
 }
 

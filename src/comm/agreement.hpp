@@ -33,8 +33,8 @@ struct SplitKey {
   int32_t color, key;
 };
 
-// ranks_of_part() returns the ranks of one color, ordered by (key, rank). place_in_part() returns the index of `rank` in it.
-std::vector<int32_t> ranks_of_part(const std::vector<SplitKey> &keys, int32_t color);
-int32_t place_in_part(const std::vector<int32_t> &part, int32_t rank);
+// subgroup_ranks() returns the ranks of one color, ordered by (key, rank). rank_in_subgroup() returns the index of `rank` in it.
+std::vector<int32_t> subgroup_ranks(const std::vector<SplitKey> &keys, int32_t color);
+int32_t rank_in_subgroup(const std::vector<int32_t> &part, int32_t rank);
 
 }  // namespace lpt

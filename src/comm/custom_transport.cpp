@@ -105,7 +105,7 @@ int32_t receive_custom(void *endpoint, int32_t peer, int32_t tag, void *data, in
 }
 
 // Takes the next header of `peer` if it has arrived. Posts a receive for it if none is pending.
-Status take_header_of(CustomEndpoint &self, int32_t peer, const CustomRequest &requested, bool &out_has_come,
+Status take_header_of(CustomEndpoint &self, int32_t peer, const CustomRequest &requested, bool &out_has_arrived,
                       int64_t *out_bytes) {
   HeaderReceive &receive = self.headers[static_cast<size_t>(peer)];
   if (!receive.is_posted) {
@@ -122,21 +122,21 @@ Status take_header_of(CustomEndpoint &self, int32_t peer, const CustomRequest &r
   }
   std::memcpy(requested.data, receive.header.data, static_cast<size_t>(bytes));
   *out_bytes = bytes;
-  out_has_come = true;
+  out_has_arrived = true;
   return {};
 }
 
 // Tests the ranks in cyclic order, beginning after the sender of the previous header, so that no rank starves the others.
-Status take_header(CustomEndpoint &self, const CustomRequest &requested, bool &out_has_come, int32_t *out_peer,
+Status take_header(CustomEndpoint &self, const CustomRequest &requested, bool &out_has_arrived, int32_t *out_peer,
                    int64_t *out_bytes) {
   LPT_TRY(self.failure);
-  for (int32_t i = 0; i < self.ranks() && !out_has_come; ++i) {
+  for (int32_t i = 0; i < self.ranks() && !out_has_arrived; ++i) {
     const int32_t peer = (self.first_peer + i) % self.ranks();
     if (peer == self.rank) continue;
-    LPT_TRY(take_header_of(self, peer, requested, out_has_come, out_bytes));
+    LPT_TRY(take_header_of(self, peer, requested, out_has_arrived, out_bytes));
     *out_peer = peer;
   }
-  if (out_has_come) self.first_peer = (*out_peer + 1) % self.ranks();
+  if (out_has_arrived) self.first_peer = (*out_peer + 1) % self.ranks();
   return {};
 }
 

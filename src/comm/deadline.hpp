@@ -17,7 +17,7 @@ class Deadline {
   bool is_over() const { return is_set_ && Clock::now() >= end_; }
 
   // Returns the latest time at which a sleeping thread must wake: the deadline, or 1 s from the call if that is earlier.
-  Clock::time_point next_look() const {
+  Clock::time_point next_wakeup() const {
     const Clock::time_point soon = Clock::now() + std::chrono::seconds(1);
     return is_set_ && end_ < soon ? end_ : soon;
   }

@@ -33,7 +33,7 @@ class DeviceEngine : public Engine {
   // Bytes are in device memory. Work that is queued after the call may read and change them.
   Status all_to_all_v(const Signature &signature, const Bytes *outgoing, Bytes *incoming) override;
   Status publish(const Signature &signature, const void *face) override;
-  const void *shown(int32_t) const override { return nullptr; }
+  const void *published(int32_t) const override { return nullptr; }
   Status release() override { return {}; }
 
   // A rank receives the messages of one sender in the order of sending. A send ends when it is received.

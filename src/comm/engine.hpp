@@ -77,7 +77,7 @@ class Engine {
 
   // With shared memory: publishes a pointer to data of this rank, valid until release(). shown() returns the pointer of `rank`.
   virtual Status publish(const Signature &signature, const void *face) = 0;
-  virtual const void *shown(int32_t rank) const = 0;
+  virtual const void *published(int32_t rank) const = 0;
 
   // Ends an exchange; afterwards the bytes of this rank may change. All ranks call it.
   virtual Status release() = 0;

@@ -63,7 +63,7 @@ void ExchangeEngine::interrupt(const char *reason) noexcept {
 
 // Comparison of calls.
 
-Status ExchangeEngine::fail_alike(const std::string &phrase) {
+Status ExchangeEngine::fail_all(const std::string &phrase) {
   const std::lock_guard<std::mutex> lock(mutex_);
   is_ended_ = true;
   return Status(LPT_MISMATCH, phrase);
@@ -74,7 +74,7 @@ Status ExchangeEngine::check_call(const Signature &signature, int32_t peer) {
   std::memcpy(&first, row_of(0), sizeof first);
   std::memcpy(&call, row_of(peer), sizeof call);
   if (call.magic != kCallMagic) {
-    return fail_alike(text("%s: rank %d sent another magic than this release of LPT", signature.operation, peer));
+    return fail_all(text("%s: rank %d sent another magic than this release of LPT", signature.operation, peer));
   }
   const auto signature_of = [](Call &each) {
     each.operation[sizeof each.operation - 1] = '\0';
@@ -86,7 +86,7 @@ Status ExchangeEngine::check_call(const Signature &signature, int32_t peer) {
         text("ranks disagree: rank 0 is at exchange %llu, rank %d at %llu",
              static_cast<unsigned long long>(first.sequence), peer, static_cast<unsigned long long>(call.sequence));
   }
-  return phrase.empty() ? Status() : fail_alike(phrase);
+  return phrase.empty() ? Status() : fail_all(phrase);
 }
 
 // All ranks send the same number of bytes in every call.
@@ -106,7 +106,7 @@ Status ExchangeEngine::compare_by_exchange(const Signature &signature, CountTabl
     std::memcpy(table[static_cast<size_t>(q)].data(), row_of(q) + sizeof own, counts_bytes);
   }
   const std::string phrase = describe_mismatch(signature.operation, table);
-  return phrase.empty() ? Status() : fail_alike(phrase);
+  return phrase.empty() ? Status() : fail_all(phrase);
 }
 
 Status ExchangeEngine::compare(const Signature &signature, CountTable &table) {

@@ -21,7 +21,7 @@ class ExchangeEngine : public Engine {
   bool shares_memory() const override { return false; }
   Status all_to_all_v(const Signature &signature, const Bytes *outgoing, Bytes *incoming) override;
   Status publish(const Signature &signature, const void *face) override;
-  const void *shown(int32_t) const override { return nullptr; }
+  const void *published(int32_t) const override { return nullptr; }
   Status release() override;
   bool has_messages() const override { return messages_ != nullptr; }
   Status send(const Signature &signature, int32_t peer, int32_t tag, const Bytes &bytes) override;
@@ -46,7 +46,7 @@ class ExchangeEngine : public Engine {
   Status compare(const Signature &signature, CountTable &table);
   Status compare_by_exchange(const Signature &signature, CountTable &table);
   Status check_call(const Signature &signature, int32_t peer);
-  Status fail_alike(const std::string &phrase);
+  Status fail_all(const std::string &phrase);
   std::byte *row_of(int32_t rank) { return &calls_[static_cast<size_t>(rank) * call_bytes_]; }
 
   const std::shared_ptr<CustomFunctions> functions_;

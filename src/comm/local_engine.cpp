@@ -92,13 +92,13 @@ Status LocalEngine::split(int32_t color, int32_t key, std::unique_ptr<Engine> &o
   const ExchangeGuard guard(*this);
   LPT_TRY(publish({"split", 0, 0, 0, 0}, &own));
   std::vector<SplitKey> keys;
-  for (int32_t q = 0; q < ranks_; ++q) keys.push_back(*static_cast<const SplitKey *>(shown(q)));
+  for (int32_t q = 0; q < ranks_; ++q) keys.push_back(*static_cast<const SplitKey *>(published(q)));
   LPT_TRY(release());
   const uint64_t split = splits_++;
   if (color < 0) return {};
-  const std::vector<int32_t> part = ranks_of_part(keys, color);
+  const std::vector<int32_t> part = subgroup_ranks(keys, color);
   const std::shared_ptr<LocalGroup> group = group_->part_of({split, color}, static_cast<int32_t>(part.size()));
-  out_engine = std::make_unique<LocalEngine>(group, place_in_part(part, rank_), options_);
+  out_engine = std::make_unique<LocalEngine>(group, rank_in_subgroup(part, rank_), options_);
   return {};
 }
 

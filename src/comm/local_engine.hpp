@@ -22,7 +22,7 @@ class LocalEngine : public Engine {
   bool shares_memory() const override { return true; }
   Status all_to_all_v(const Signature &signature, const Bytes *outgoing, Bytes *incoming) override;
   Status publish(const Signature &signature, const void *face) override;
-  const void *shown(int32_t rank) const override { return group_->buffers(rank).face; }
+  const void *published(int32_t rank) const override { return group_->buffers(rank).face; }
   Status release() override;
   Status send(const Signature &signature, int32_t peer, int32_t tag, const Bytes &bytes) override;
   Status receive(const Signature &signature, int32_t peer, int32_t tag, const Bytes &bytes) override;

@@ -14,7 +14,7 @@ constexpr int32_t kSpins = 2000;
 
 LocalGroup::LocalGroup(int32_t ranks)
     : slots_(static_cast<size_t>(ranks)),
-      mailboxes_(static_cast<size_t>(ranks) * static_cast<size_t>(ranks)),
+      queues_(static_cast<size_t>(ranks) * static_cast<size_t>(ranks)),
       spins_(ranks <= usable_cores() ? kSpins : 1) {}
 
 Status LocalGroup::take_slot(int32_t rank) {
@@ -62,11 +62,11 @@ Status LocalGroup::barrier(int32_t rank, const PublishedBuffers &buffers, double
   slot.arrived.store(sequence, std::memory_order_seq_cst);
   if (!count_in()) return state();
   wake();
-  bool is_left = false;
+  bool is_disabled = false;
   const bool is_in_time = wait(Deadline(timeout_seconds), [&] {
-    return is_reached(sequence) || is_broken() || (is_left = has_left_behind(sequence));
+    return is_reached(sequence) || is_broken() || (is_disabled = has_left_behind(sequence));
   });
-  if (is_left) {
+  if (is_disabled) {
     const std::string ranks = names([&](const RankSlot &other) { return is_behind(other, sequence); });
     abort_all(Status(LPT_ABORTED, text("%s: rank %s has left", operation, ranks.c_str())));
   } else if (!is_in_time) {

@@ -66,7 +66,7 @@ class LocalGroup {
   bool is_over_for(int32_t peer) const;
 
   MessageQueue &message_queue(int32_t from, int32_t to) {
-    return mailboxes_[static_cast<size_t>(from) * static_cast<size_t>(ranks()) + static_cast<size_t>(to)];
+    return queues_[static_cast<size_t>(from) * static_cast<size_t>(ranks()) + static_cast<size_t>(to)];
   }
 
   // Wakes threads that sleep in wait().
@@ -93,7 +93,7 @@ class LocalGroup {
   std::string names(const Condition &is_meant) const;
 
   std::vector<RankSlot> slots_;
-  std::vector<MessageQueue> mailboxes_;
+  std::vector<MessageQueue> queues_;
   const int32_t spins_;
   std::atomic<int32_t> sleepers_{0};
   std::atomic<uint64_t> arrivals_{0};
@@ -124,7 +124,7 @@ bool LocalGroup::wait(const Deadline &deadline, const Condition &is_present) {
   bool is_in_time = true;
   while (!is_present() && is_in_time) {
     is_in_time = !deadline.is_over();
-    if (is_in_time) has_failures_.wait_until(lock, deadline.next_look());
+    if (is_in_time) has_failures_.wait_until(lock, deadline.next_wakeup());
   }
   --sleepers_;
   return is_in_time;

@@ -52,14 +52,14 @@ Status MessageChannel::start(int32_t peer, const PayloadInfo &payload_info, cons
   return start_own(peer, payload_info.tag, std::move(bytes));
 }
 
-Status MessageChannel::take(MessageHeader &out_header, Endpoint::Received &out_received, bool &out_has_come) {
-  out_has_come = false;
+Status MessageChannel::take(MessageHeader &out_header, Endpoint::Received &out_received, bool &out_has_arrived) {
+  out_has_arrived = false;
   if (next_request_ == nullptr)
     LPT_TRY(endpoint_->receive(LPT_WIRE_ANY_RANK, kHeaderTag, &next_, sizeof next_, &next_request_));
   LPT_TRY(endpoint_->test(&next_request_, out_received));
   if (next_request_ != nullptr) return {};
   out_header = next_;
-  out_has_come = true;
+  out_has_arrived = true;
   return {};
 }
 

@@ -39,7 +39,7 @@ class MessageChannel {
   Status send(int32_t peer, const MessageHeader &header);
 
   // Takes the next header that has arrived. It is not validated: see fault_of(). Headers of one rank arrive in order.
-  Status take(MessageHeader &out_header, Endpoint::Received &out_received, bool &out_has_come);
+  Status take(MessageHeader &out_header, Endpoint::Received &out_received, bool &out_has_arrived);
 
   // Advances pending sends and removes complete ones.
   Status make_progress();

@@ -87,12 +87,12 @@ void MessageEngine::answer_interrupt() {
 Status MessageEngine::check_interrupt() {
   if (!broken_.is_ok() || !is_interrupted_) return broken_;
   const std::lock_guard<std::mutex> lock(reason_mutex_);
-  return fail(gave_up(reason_), true);
+  return fail(abort_status(reason_), true);
 }
 
 // Failure and departure.
 
-Status MessageEngine::gave_up(const std::string &reason) const {
+Status MessageEngine::abort_status(const std::string &reason) const {
   return Status(LPT_ABORTED, text("rank %d gave up: %s", rank_, reason.c_str()));
 }
 
@@ -100,7 +100,7 @@ Status MessageEngine::fail(const Status &status, bool is_same_for_all) {
   if (!broken_.is_ok()) return broken_;
   broken_ = status;
   drop_payloads();
-  tell_all(MessageKind::kAborted, is_same_for_all ? status : gave_up(status.message()));
+  notify_all(MessageKind::kAborted, is_same_for_all ? status : abort_status(status.message()));
   return broken_;
 }
 
@@ -109,7 +109,7 @@ void MessageEngine::drop_payloads() {
   channel_.abandon_payloads();
 }
 
-void MessageEngine::tell_all(MessageKind kind, const Status &status) {
+void MessageEngine::notify_all(MessageKind kind, const Status &status) {
   MessageHeader header = make_header(kind, {"", 0, 0, 0, 0});
   header.from = rank_;
   header.sequence = finished_;
@@ -131,7 +131,7 @@ void MessageEngine::leave() {
       return {};
     };
     static_cast<void>(wait(Deadline(options_.timeout_seconds), kAllFailures, is_idle));
-    if (broken_.is_ok()) tell_all(MessageKind::kHasLeft, {});
+    if (broken_.is_ok()) notify_all(MessageKind::kHasLeft, {});
   }
   const Deadline farewell(kFarewellSeconds);
   for (Backoff backoff; !channel_.is_idle() && !farewell.is_over() && channel_.make_progress().is_ok();)
@@ -140,7 +140,7 @@ void MessageEngine::leave() {
 
 // Waiting.
 
-void MessageEngine::sort_in(const MessageHeader &header) {
+void MessageEngine::dispatch_header(const MessageHeader &header) {
   Peer &peer = peers_[static_cast<size_t>(header.from)];
   switch (header.kind) {
     case MessageKind::kExchange:
@@ -172,7 +172,7 @@ Status MessageEngine::take_headers() {
     if (!fault.empty()) {
       return fail(Status(LPT_MISMATCH, text("message header from rank %d: %s", received.peer, fault.c_str())), false);
     }
-    sort_in(header);
+    dispatch_header(header);
   }
 }
 
@@ -191,7 +191,7 @@ Status MessageEngine::check_failures(uint64_t sequence) {
   return broken_;
 }
 
-bool MessageEngine::are_bytes_under_way() const {
+bool MessageEngine::has_active_transfers() const {
   const auto is_under_way = [](const PendingReceive &pending) { return pending.request != nullptr; };
   return channel_.has_borrowed() || std::any_of(pending_.begin(), pending_.end(), is_under_way);
 }
@@ -213,7 +213,7 @@ Status MessageEngine::wait(const Deadline &deadline, uint64_t sequence, const St
       return Status(LPT_TIMEOUT, "out of time");
     }
     // A transport that copies sends transfers bytes without polls.
-    backoff.pause(!channel_.endpoint().copies_sends() && are_bytes_under_way());
+    backoff.pause(!channel_.endpoint().copies_sends() && has_active_transfers());
   }
 }
 
@@ -240,7 +240,7 @@ Status MessageEngine::advance_payload(PendingReceive &pending, const char *opera
   LPT_TRY(channel_.endpoint().test(&pending.request, received));
   if (pending.request != nullptr) return {};
   const std::string phrase = describe_mismatch(rank_, operation, pending.place.count, pending.from, received.bytes);
-  return phrase.empty() ? finish(pending, operation) : fail_alike(LPT_MISMATCH, phrase);
+  return phrase.empty() ? finish(pending, operation) : fail_all(LPT_MISMATCH, phrase);
 }
 
 Status MessageEngine::finish(PendingReceive &pending, const char *operation) {
@@ -278,7 +278,7 @@ Status MessageEngine::check_exchange(const MessageHeader &header, const Signatur
         text("ranks disagree: rank %d is at exchange %llu, rank %d at %llu", rank_,
              static_cast<unsigned long long>(sequence_), header.from, static_cast<unsigned long long>(header.sequence));
   }
-  return phrase.empty() ? Status() : fail_alike(LPT_MISMATCH, phrase);
+  return phrase.empty() ? Status() : fail_all(LPT_MISMATCH, phrase);
 }
 
 Status MessageEngine::advance_exchange(PendingReceive &pending, const Signature &signature, const Bytes &outgoing) {
@@ -295,7 +295,7 @@ Status MessageEngine::advance_exchange(PendingReceive &pending, const Signature 
     return collect(header, pending);
   }
   if (!peer.has_left) return {};
-  return fail_alike(LPT_ABORTED, text("%s: rank %d has left", signature.operation, pending.from));
+  return fail_all(LPT_ABORTED, text("%s: rank %d has left", signature.operation, pending.from));
 }
 
 std::string MessageEngine::missing() const {
@@ -327,8 +327,8 @@ Status MessageEngine::exchange_all(const Signature &signature, const Bytes *outg
     return {};
   });
   if (is_late_ && broken_.is_ok()) {
-    return fail_alike(LPT_TIMEOUT, text("%s: rank %s did not come within %g seconds", signature.operation,
-                                        missing().c_str(), options_.timeout_seconds));
+    return fail_all(LPT_TIMEOUT, text("%s: rank %s did not come within %g seconds", signature.operation,
+                                      missing().c_str(), options_.timeout_seconds));
   }
   LPT_TRY(status);
   for (const PendingReceive &pending : pending_) count(outgoing[pending.from].count, pending.place.count);
@@ -342,8 +342,8 @@ Status MessageEngine::release_all() {
   });
   if (status.is_ok()) finished_ = sequence_;
   if (!is_late_ || !broken_.is_ok()) return status;
-  return fail_alike(LPT_TIMEOUT, text("%s: bytes of rank %d were not taken within %g seconds", operation_, rank_,
-                                      options_.timeout_seconds));
+  return fail_all(LPT_TIMEOUT, text("%s: bytes of rank %d were not taken within %g seconds", operation_, rank_,
+                                    options_.timeout_seconds));
 }
 
 Status MessageEngine::all_to_all_v(const Signature &signature, const Bytes *outgoing, Bytes *incoming) {
@@ -356,9 +356,9 @@ Status MessageEngine::release() {
 
 void MessageEngine::complete_exchange() noexcept {
   const std::lock_guard<std::mutex> lock(work_);
-  if (!are_bytes_under_way()) return;
+  if (!has_active_transfers()) return;
   try {
-    static_cast<void>(fail(gave_up(text("%s was not finished", operation_)), true));
+    static_cast<void>(fail(abort_status(text("%s was not finished", operation_)), true));
   } catch (const std::bad_alloc &) {
     drop_payloads();  // other ranks must not access bytes that the caller frees
   }
@@ -374,7 +374,7 @@ Status MessageEngine::send_mail(const Signature &signature, int32_t peer, int32_
   LPT_TRY(look());
   LPT_TRY(check_failures(kAllFailures));
   if (peers_[static_cast<size_t>(peer)].has_left) {
-    return fail_alike(LPT_ABORTED, text("%s: rank %d has left", signature.operation, peer));
+    return fail_all(LPT_ABORTED, text("%s: rank %d has left", signature.operation, peer));
   }
   MessageHeader header = make_header(MessageKind::kMessage, signature);
   header.from = rank_;
@@ -395,12 +395,12 @@ Status MessageEngine::advance_mail(PendingReceive &pending, const Signature &sig
       std::find_if(peer.mail.begin(), peer.mail.end(), [&](const MessageHeader &l) { return l.tag == tag; });
   if (header == peer.mail.end()) {
     if (!peer.has_left) return {};
-    return fail_alike(LPT_ABORTED, text("receive: rank %d has left", pending.from));
+    return fail_all(LPT_ABORTED, text("receive: rank %d has left", pending.from));
   }
   std::string phrase = describe_mismatch(rank_, signature, pending.from, header->signature());
   if (phrase.empty())
     phrase = describe_mismatch(rank_, signature.operation, pending.place.count, pending.from, header->bytes);
-  if (!phrase.empty()) return fail_alike(LPT_MISMATCH, phrase);
+  if (!phrase.empty()) return fail_all(LPT_MISMATCH, phrase);
   const MessageHeader copy = *header;
   peer.mail.erase(header);
   return collect(copy, pending);
@@ -414,8 +414,8 @@ Status MessageEngine::receive_mail(const Signature &signature, int32_t peer, int
     return is_present ? Status() : check_failures(kAllFailures);
   });
   if (is_late_ && broken_.is_ok()) {
-    return fail_alike(LPT_TIMEOUT, text("receive: rank %d sent nothing with tag %d within %g seconds", peer, tag,
-                                        options_.timeout_seconds));
+    return fail_all(LPT_TIMEOUT, text("receive: rank %d sent nothing with tag %d within %g seconds", peer, tag,
+                                      options_.timeout_seconds));
   }
   LPT_TRY(status);
   count(0, bytes.count);
@@ -450,11 +450,11 @@ Status MessageEngine::split_parts(int32_t color, int32_t key, std::unique_ptr<En
     number = std::max(number, each.next_comm);
   }
   *next_comm_ = number + 1;
-  const std::vector<int32_t> part = color < 0 ? std::vector<int32_t>() : ranks_of_part(keys, color);
+  const std::vector<int32_t> part = color < 0 ? std::vector<int32_t>() : subgroup_ranks(keys, color);
   std::unique_ptr<Endpoint> endpoint;
   LPT_TRY(channel_.endpoint().split(part, number, options_.timeout_seconds, endpoint));
   if (endpoint != nullptr) {
-    auto engine = std::make_unique<MessageEngine>(std::move(endpoint), place_in_part(part, rank_),
+    auto engine = std::make_unique<MessageEngine>(std::move(endpoint), rank_in_subgroup(part, rank_),
                                                   static_cast<int32_t>(part.size()), options_of_part(options_));
     engine->next_comm_ = next_comm_;
     out_engine = std::move(engine);

@@ -25,7 +25,7 @@ class MessageEngine : public Engine {
   bool shares_memory() const override { return false; }
   Status all_to_all_v(const Signature &signature, const Bytes *outgoing, Bytes *incoming) override;
   Status publish(const Signature &signature, const void *face) override;
-  const void *shown(int32_t) const override { return nullptr; }
+  const void *published(int32_t) const override { return nullptr; }
   Status release() override;
   Status send(const Signature &signature, int32_t peer, int32_t tag, const Bytes &bytes) override;
   Status receive(const Signature &signature, int32_t peer, int32_t tag, const Bytes &bytes) override;
@@ -65,8 +65,8 @@ class MessageEngine : public Engine {
   Status check_failures(uint64_t sequence);
   Status look();
   Status take_headers();
-  void sort_in(const MessageHeader &header);
-  bool are_bytes_under_way() const;
+  void dispatch_header(const MessageHeader &header);
+  bool has_active_transfers() const;
 
   Status exchange_all(const Signature &signature, const Bytes *outgoing, Bytes *incoming);
   Status announce(const Signature &signature, const Bytes *outgoing);
@@ -85,10 +85,10 @@ class MessageEngine : public Engine {
   uint64_t sum_of(const Bytes &bytes) const;
 
   Status fail(const Status &status, bool is_same_for_all);
-  Status fail_alike(lpt_status code, const std::string &words) { return fail(Status(code, words), true); }
-  Status gave_up(const std::string &reason) const;
+  Status fail_all(lpt_status code, const std::string &words) { return fail(Status(code, words), true); }
+  Status abort_status(const std::string &reason) const;
   void drop_payloads();
-  void tell_all(MessageKind kind, const Status &status);
+  void notify_all(MessageKind kind, const Status &status);
   void leave();
 
   const EngineOptions options_;

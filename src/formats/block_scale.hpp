@@ -121,7 +121,7 @@ struct BlockStats {
 };
 
 // Returns 2^power with the exponent clamped to the normal range.
-LPT_HOST_DEVICE static inline float held_power_of_two(int32_t power) {
+LPT_HOST_DEVICE static inline float clamped_power_of_two(int32_t power) {
   if (power < -126) power = -126;
   if (power > 127) power = 127;
   return bits_float(static_cast<uint32_t>(power + 127) << 23);
@@ -140,11 +140,11 @@ LPT_HOST_DEVICE static inline float f32_scale(const ScaleSpec &spec, float amax)
   const float units = clamp_scale(amax * spec.tensor_inverse);
   switch (spec.rule) {
     case LPT_SCALE_RULE_POWER_OF_TWO:
-      return held_power_of_two(ceil_log2_ratio(units, spec.largest));
+      return clamped_power_of_two(ceil_log2_ratio(units, spec.largest));
     case LPT_SCALE_RULE_POWER_OF_TWO_DOWN:
-      return held_power_of_two(floor_log2_ratio(units, spec.largest));
+      return clamped_power_of_two(floor_log2_ratio(units, spec.largest));
     case LPT_SCALE_RULE_POWER_OF_TWO_NEAREST:
-      return held_power_of_two(nearest_log2_ratio(units, spec.largest));
+      return clamped_power_of_two(nearest_log2_ratio(units, spec.largest));
     default:
       return clamp_scale((amax / spec.largest) * spec.tensor_inverse);
   }
@@ -235,7 +235,7 @@ LPT_HOST_DEVICE static inline bool is_rule_of_amax(lpt_scale_rule rule) {
 
 // Returns the factor of an MSE candidate. Candidates 0 to 15 are 32/32, 31/32 … 17/32 of the AMAX scale. For e8m0fnu the four
 // candidates are the power of ROUND_UP and the next three below it.
-LPT_HOST_DEVICE static inline float mse_share(int32_t candidate) {
+LPT_HOST_DEVICE static inline float mse_factor(int32_t candidate) {
   return static_cast<float>(32 - candidate) * 0x1p-5f;
 }
 
@@ -248,14 +248,14 @@ LPT_HOST_DEVICE static inline int32_t candidate_count(const ScaleSpec &spec) {
 LPT_HOST_DEVICE static inline uint32_t candidate_code(const ScaleSpec &spec, float amax, int32_t candidate) {
   if (spec.kind == LPT_FORMAT_E4M3FN) {
     if (spec.rule == LPT_SCALE_RULE_FOUR_OVER_SIX) return e4m3fn_code(spec, amax, candidate == 0 ? 1.0f : 1.5f);
-    return e4m3fn_code(spec, amax, mse_share(candidate));
+    return e4m3fn_code(spec, amax, mse_factor(candidate));
   }
   if (spec.kind == LPT_FORMAT_E8M0FNU) {
     const uint32_t code = e8m0fnu_scale(spec, amax);
     return code > static_cast<uint32_t>(candidate) ? code - static_cast<uint32_t>(candidate) : 0;
   }
   if (amax == 0.0f) return float_bits(1.0f);
-  return float_bits(clamp_scale((amax / spec.largest) * spec.tensor_inverse * mse_share(candidate)));
+  return float_bits(clamp_scale((amax / spec.largest) * spec.tensor_inverse * mse_factor(candidate)));
 }
 
 // Adds `count` elements in the order of a vector of 16 lanes. Lane i sums the elements i, i + 16, i + 32 ... in order. Then

@@ -1,17 +1,17 @@
-#include "src/formats/own_element.hpp"
+#include "src/formats/custom_element.hpp"
 
 #include <cstdio>
 
 namespace lpt {
 namespace {
 
-lpt_format own_bits(const OwnElement &own) {
+lpt_format own_bits(const CustomElement &own) {
   return kDescribedBit | static_cast<lpt_format>(own.exponent_bits) << 42 |
          static_cast<lpt_format>(own.mantissa_bits) << 45 | static_cast<lpt_format>(own.bias & 0xFF) << 48 |
          static_cast<lpt_format>(own.special) << 56 | static_cast<lpt_format>(own.is_signed ? 0 : 1) << 59;
 }
 
-OwnElement own_from_bits(lpt_format id) {
+CustomElement own_from_bits(lpt_format id) {
   return {static_cast<int32_t>(id >> 42 & 7), static_cast<int32_t>(id >> 45 & 7),
           static_cast<int8_t>(static_cast<uint8_t>(id >> 48 & 0xFF)), static_cast<lpt_element_special>(id >> 56 & 7),
           (id >> 59 & 1) == 0};
@@ -32,7 +32,7 @@ const char *special_suffix(lpt_element_special special) {
 
 }  // namespace
 
-Element element_of_own(const OwnElement &own) {
+Element element_of_own(const CustomElement &own) {
   const int32_t width = own.exponent_bits + own.mantissa_bits;
   const uint32_t top = (1u << width) - 1;
   const uint32_t top_exponent = ((1u << own.exponent_bits) - 1) << own.mantissa_bits;
@@ -51,7 +51,7 @@ Element element_of_own(const OwnElement &own) {
   return element;
 }
 
-Status check_own(const OwnElement &own) {
+Status check_own(const CustomElement &own) {
   if (own.exponent_bits < 1 || own.exponent_bits > 7) {
     return invalid("exponent_bits is %d, expected 1 to 7", own.exponent_bits);
   }
@@ -83,30 +83,30 @@ Status check_own(const OwnElement &own) {
   return {};
 }
 
-Plain plain_of_own(const OwnElement &own) {
+Plain plain_of_own(const CustomElement &own) {
   const Element element = element_of_own(own);
   return {own.bits(), own.exponent_bits, own.mantissa_bits,
           own.bias,   own.special,       static_cast<double>(decode(element, element.max_code))};
 }
 
-bool read_own(lpt_format id, OwnElement &out_own) {
+bool read_custom(lpt_format id, CustomElement &out_own) {
   if (id < kDescribedBit || (id & ~(kDescribedBit | kOwnMask)) != 0) return false;
   out_own = own_from_bits(id);
   return check_own(out_own).is_ok() && format_of_own(out_own) == id;
 }
 
-lpt_format format_of_own(const OwnElement &own) {
+lpt_format format_of_own(const CustomElement &own) {
   const PlainPreset *preset = find_equal_preset(plain_of_own(own));
   return preset != nullptr ? preset->id : own_bits(own);
 }
 
-std::string own_name(const OwnElement &own) {
+std::string own_name(const CustomElement &own) {
   return text("%se%dm%db%d-%s", own.is_signed ? "" : "u", own.exponent_bits, own.mantissa_bits, own.bias,
               special_suffix(own.special));
 }
 
-bool own_from_name(std::string_view name, OwnElement &out_own) {
-  OwnElement own;
+bool own_from_name(std::string_view name, CustomElement &out_own) {
+  CustomElement own;
   const std::string word(name);
   char suffix[8] = {};
   int length = 0;

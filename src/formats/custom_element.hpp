@@ -15,7 +15,7 @@ constexpr lpt_format kDescribedBit = lpt_format{1} << 62;
 // lpt_element_special (56-58), 1 without a sign (59).
 constexpr lpt_format kOwnMask = ((lpt_format{1} << 18) - 1) << 42;
 
-struct OwnElement {
+struct CustomElement {
   int32_t exponent_bits = 0, mantissa_bits = 0, bias = 0;
   lpt_element_special special = LPT_ELEMENT_SPECIAL_NONE;
   bool is_signed = true;
@@ -24,19 +24,19 @@ struct OwnElement {
 };
 
 // Rejects an invalid custom element. The error names the wrong member of lpt_format_description.
-Status check_own(const OwnElement &own);
+Status check_own(const CustomElement &own);
 
-Element element_of_own(const OwnElement &own);
-Plain plain_of_own(const OwnElement &own);
+Element element_of_own(const CustomElement &own);
+Plain plain_of_own(const CustomElement &own);
 
 // Returns false if the number is not a custom element, or if a preset is equal to it.
-bool read_own(lpt_format id, OwnElement &out_own);
+bool read_custom(lpt_format id, CustomElement &out_own);
 
 // Returns the preset that equals the element, or the number that encodes it.
-lpt_format format_of_own(const OwnElement &own);
+lpt_format format_of_own(const CustomElement &own);
 
 // Returns a name such as "e4m2b9-finite", with the prefix u for an element without a sign.
-std::string own_name(const OwnElement &own);
-bool own_from_name(std::string_view name, OwnElement &out_own);
+std::string own_name(const CustomElement &own);
+bool own_from_name(std::string_view name, CustomElement &out_own);
 
 }  // namespace lpt

@@ -7,7 +7,7 @@
 //   24-28       log2 of block_rows; 31 means LPT_BLOCK_EXTENT_FULL
 //   29-33       log2 of block_columns; 31 means LPT_BLOCK_EXTENT_FULL
 //   34-41       zero point
-//   42-59       custom element if bits 0-7 are zero: see own_element.hpp
+//   42-59       custom element if bits 0-7 are zero: see custom_element.hpp
 //   60          2:4
 //
 // All other bits are zero. The bits of absent parts are zero.
@@ -18,7 +18,7 @@
 #include <cassert>
 #include <cfloat>
 
-#include "src/formats/own_element.hpp"
+#include "src/formats/custom_element.hpp"
 
 namespace lpt {
 namespace {
@@ -134,7 +134,7 @@ Format described_parts(lpt_format id) {
 }
 
 // Returns the name of a format for messages: "e2m1fn", "none", or "format <number>" for an invalid identifier.
-std::string said(lpt_format id) { return id == LPT_FORMAT_NONE ? "none" : format_name(id); }
+std::string name_for_message(lpt_format id) { return id == LPT_FORMAT_NONE ? "none" : format_name(id); }
 
 Status check_extent(const char *member, int32_t extent) {
   if (is_block_extent(extent)) return {};
@@ -145,10 +145,11 @@ Status check_extent(const char *member, int32_t extent) {
 Status check_zero_point(const Format &parts) {
   if (!parts.has_zero_point()) return {};
   if (parts.zero_point != LPT_FORMAT_UINT8) {
-    return invalid("zero_point is %s, expected uint8 or none", said(parts.zero_point).c_str());
+    return invalid("zero_point is %s, expected uint8 or none", name_for_message(parts.zero_point).c_str());
   }
   if (parts.element != LPT_FORMAT_UINT4 && parts.element != LPT_FORMAT_UINT8) {
-    return invalid("zero_point is uint8 and element is %s: expected uint4 or uint8", said(parts.element).c_str());
+    return invalid("zero_point is uint8 and element is %s: expected uint4 or uint8",
+                   name_for_message(parts.element).c_str());
   }
   if (parts.block_scale != LPT_FORMAT_F32 || parts.has_tensor_scale()) {
     return invalid("zero_point is uint8: expected an f32 block scale and no tensor scale beside it");
@@ -157,9 +158,9 @@ Status check_zero_point(const Format &parts) {
 }
 
 Status check_parts(const Format &parts) {
-  const FoundPlain found = find_plain(parts.element);
+  const PlainLookup found = find_plain(parts.element);
   if (!found.is_found) {
-    return invalid("element is %s, expected a plain format such as e4m3fn", said(parts.element).c_str());
+    return invalid("element is %s, expected a plain format such as e4m3fn", name_for_message(parts.element).c_str());
   }
   LPT_TRY(check_zero_point(parts));
   // A scale multiplies encoded elements, so neither scale formats (e8m0fnu) nor f32 and f64 can have scales. Unsigned
@@ -168,10 +169,10 @@ Status check_parts(const Format &parts) {
   const bool needs_zero = found.element.is_integer && !found.element.is_signed;
   if (!parts.is_plain() && (!is_scalable || (needs_zero && !parts.has_zero_point()))) {
     return invalid("element is %s, expected with scales a float of at most 16 bits, a signed integer or a list; %s",
-                   said(parts.element).c_str(), "uint4 and uint8 go with zero points");
+                   name_for_message(parts.element).c_str(), "uint4 and uint8 go with zero points");
   }
   if (parts.has_tensor_scale() && parts.tensor_scale != LPT_FORMAT_F32) {
-    return invalid("tensor_scale is %s, expected f32 or none", said(parts.tensor_scale).c_str());
+    return invalid("tensor_scale is %s, expected f32 or none", name_for_message(parts.tensor_scale).c_str());
   }
   if (!parts.has_block_scale()) {
     if (parts.block_rows == 0 && parts.block_columns == 0) return {};
@@ -180,7 +181,8 @@ Status check_parts(const Format &parts) {
   }
   if (parts.block_scale != LPT_FORMAT_F32 && parts.block_scale != LPT_FORMAT_E8M0FNU &&
       parts.block_scale != LPT_FORMAT_E4M3FN) {
-    return invalid("block_scale is %s, expected f32, e8m0fnu, e4m3fn or none", said(parts.block_scale).c_str());
+    return invalid("block_scale is %s, expected f32, e8m0fnu, e4m3fn or none",
+                   name_for_message(parts.block_scale).c_str());
   }
   LPT_TRY(check_extent("block_rows", parts.block_rows));
   LPT_TRY(check_extent("block_columns", parts.block_columns));
@@ -196,12 +198,13 @@ Status check_parts(const Format &parts) {
 // Elements that are not stored are zero, so code 0 of the element must be zero.
 Status check_sparse(const Format &parts) {
   if (!parts.is_sparse) return {};
-  const FoundPlain found = find_plain(parts.element);
+  const PlainLookup found = find_plain(parts.element);
   if (!found.is_encoded && parts.element != LPT_FORMAT_F32 && parts.element != LPT_FORMAT_F64) {
-    return invalid("element is %s, expected with 2:4 a number", said(parts.element).c_str());
+    return invalid("element is %s, expected with 2:4 a number", name_for_message(parts.element).c_str());
   }
   if (found.is_encoded && (found.element.has_no_zero || decode(found.element, 0) != 0.0f)) {
-    return invalid("element is %s, expected with 2:4 one whose code 0 is zero", said(parts.element).c_str());
+    return invalid("element is %s, expected with 2:4 one whose code 0 is zero",
+                   name_for_message(parts.element).c_str());
   }
   if (parts.has_zero_point()) return invalid("zero_point is uint8, expected none with 2:4: its zeros are not code 0");
   return {};
@@ -212,8 +215,8 @@ Status check_reported(const char *member, double given, double real, lpt_format 
   return invalid("%s is %g, expected 0 or %g as %s has it", member, given, real, format_name(id).c_str());
 }
 
-FoundPlain plain_of(lpt_format id) {
-  FoundPlain found = find_plain(id);
+PlainLookup plain_of(lpt_format id) {
+  PlainLookup found = find_plain(id);
   assert(found.is_found && "only a plain format has an element of its own");
   return found;
 }
@@ -241,20 +244,20 @@ const Preset *find_preset_of_parts(const Format &parts) {
   return nullptr;
 }
 
-FoundPlain find_plain(lpt_format id) {
+PlainLookup find_plain(lpt_format id) {
   if (const PlainPreset *preset = find_plain_preset(id)) {
     const Plain &plain = preset->plain;
     return {true, plain, plain.element != nullptr ? *plain.element : Element{}, plain.element != nullptr};
   }
-  OwnElement own;
-  if (!read_own(id, own)) return {};
+  CustomElement own;
+  if (!read_custom(id, own)) return {};
   return {true, plain_of_own(own), element_of_own(own), true};
 }
 
 int32_t element_bits(lpt_format plain) { return plain_of(plain).plain.bits; }
 
 Packing packing_of(lpt_format plain) {
-  const FoundPlain found = plain_of(plain);
+  const PlainLookup found = plain_of(plain);
   return found.is_encoded ? packing_of(found.element) : Packing{1, found.plain.bits / 8};
 }
 
@@ -374,7 +377,7 @@ namespace {
 Status described_element(const lpt_format_description &description, lpt_format &out_element) {
   out_element = description.element;
   if (description.element != LPT_FORMAT_NONE || description.exponent_bits == 0) return {};
-  OwnElement own;
+  CustomElement own;
   own.exponent_bits = description.exponent_bits;
   own.mantissa_bits = description.mantissa_bits;
   own.bias = description.exponent_bias;

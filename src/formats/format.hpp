@@ -31,13 +31,13 @@ struct Format {
 };
 
 // A plain format: a preset or a custom element.
-struct FoundPlain {
+struct PlainLookup {
   bool is_found = false;
   Plain plain;
   Element element = {};
   bool is_encoded = false;
 };
-FoundPlain find_plain(lpt_format id);
+PlainLookup find_plain(lpt_format id);
 
 // Returns the bits of a code of a plain format: 64 for f64, 4 for e2m1fn.
 int32_t element_bits(lpt_format plain);

@@ -5,7 +5,7 @@
 #include <span>
 #include <vector>
 
-#include "src/formats/own_element.hpp"
+#include "src/formats/custom_element.hpp"
 
 namespace lpt {
 namespace {
@@ -44,7 +44,7 @@ bool parse_plain(std::string_view word, lpt_format &out_format) {
     out_format = preset->id;
     return true;
   }
-  OwnElement own;
+  CustomElement own;
   if (!own_from_name(word, own)) return false;
   out_format = format_of_own(own);
   return true;
@@ -192,8 +192,8 @@ std::string format_name(lpt_format id) {
   if (!find_format(id, format)) return text("format %lld", static_cast<long long>(id));
   if (const char *name = preset_name(format.id)) return name;
   if (format.is_sparse) return format_name(dense_format(id)).append(kSparseName);
-  OwnElement own;
-  if (format.is_plain() && read_own(id, own)) return own_name(own);
+  CustomElement own;
+  if (format.is_plain() && read_custom(id, own)) return own_name(own);
   std::string name = format_name(format.element);
   const auto add = [&](const std::string &word) { name.append("/").append(word); };
   add(block_name(format));

@@ -214,13 +214,13 @@ bool has_block_edges(const Format &format, int64_t tile_columns) {
 
 }  // namespace
 
-bool takes_tiles(const GemmRequest &request) {
+bool can_gather_columns(const GemmRequest &request) {
   return !request.is_portable && !request.is_a_transposed && request.a.layout == Layout::kRows &&
          request.a.column_stride == 1 && !request.a.format.has_zero_point() &&
          has_block_edges(request.a.format, request.b.tile_columns);
 }
 
-Status measure_tiles(Context &context, const KernelEntry<GemmRequest> *planned, const GemmRequest &whole,
+Status plan_gathered(Context &context, const KernelEntry<GemmRequest> *planned, const GemmRequest &whole,
                      WorkQueue &out_queue) {
   Work work{};
   LPT_TRY(plan_work(context, planned, whole, work));
@@ -228,7 +228,7 @@ Status measure_tiles(Context &context, const KernelEntry<GemmRequest> *planned, 
   return {};
 }
 
-Status run_in_tiles(Context &context, const KernelEntry<GemmRequest> *planned, const GemmRequest &whole) {
+Status run_gathered(Context &context, const KernelEntry<GemmRequest> *planned, const GemmRequest &whole) {
   Work work{};
   LPT_TRY(plan_work(context, planned, whole, work));
   return run_dynamic(context, work.queue(), whole.m * whole.n,

@@ -8,12 +8,12 @@ namespace lpt {
 
 // Returns whether the columns of a can be gathered for block-sparse weights. The portable order does not allow it: if a has
 // infinities or NaNs at omitted tiles, the result depends on the kernel.
-bool takes_tiles(const GemmRequest &request);
+bool can_gather_columns(const GemmRequest &request);
 
 // Computes the scratch of all threads. b of `whole` is sparse packed weights; `planned` may be NULL.
-Status measure_tiles(Context &context, const KernelEntry<GemmRequest> *planned, const GemmRequest &whole,
+Status plan_gathered(Context &context, const KernelEntry<GemmRequest> *planned, const GemmRequest &whole,
                      WorkQueue &out_queue);
 
-Status run_in_tiles(Context &context, const KernelEntry<GemmRequest> *planned, const GemmRequest &whole);
+Status run_gathered(Context &context, const KernelEntry<GemmRequest> *planned, const GemmRequest &whole);
 
 }  // namespace lpt

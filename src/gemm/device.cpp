@@ -151,7 +151,7 @@ struct EpilogueFactors {
   const float *tensor = nullptr;
 };
 
-EpilogueFactors late_factors(const MatrixView &view, LibraryScales known, OperandConversion conversion) {
+EpilogueFactors epilogue_factors(const MatrixView &view, LibraryScales known, OperandConversion conversion) {
   const EpilogueScales late = epilogue_scales(view, known, conversion);
   EpilogueFactors factors;
   if (late.has_tensor) factors.tensor = view.tensor_scale;
@@ -164,15 +164,15 @@ EpilogueFactors late_factors(const MatrixView &view, LibraryScales known, Operan
 GemmFactorsRequest factors_request(const GemmRequest &request, const Steps &steps) {
   const LibraryGemm &call = steps.plan.gemm;
   return {static_cast<float>(request.alpha), static_cast<float>(request.beta),
-          late_factors(request.a, call.a.scales, steps.plan.a_conversion).tensor,
-          late_factors(request.b, call.b.scales, steps.plan.b_conversion).tensor,
+          epilogue_factors(request.a, call.a.scales, steps.plan.a_conversion).tensor,
+          epilogue_factors(request.b, call.b.scales, steps.plan.b_conversion).tensor,
           reinterpret_cast<float *>(steps.factors)};
 }
 
 GemmEpilogueRequest finish_request(const GemmRequest &request, const Steps &steps) {
   const LibraryGemm &call = steps.plan.gemm;
-  const EpilogueFactors a = late_factors(request.a, call.a.scales, steps.plan.a_conversion);
-  const EpilogueFactors b = late_factors(request.b, call.b.scales, steps.plan.b_conversion);
+  const EpilogueFactors a = epilogue_factors(request.a, call.a.scales, steps.plan.a_conversion);
+  const EpilogueFactors b = epilogue_factors(request.b, call.b.scales, steps.plan.b_conversion);
   GemmEpilogueRequest epilogue{};
   epilogue.x = request.k == 0 ? nullptr : steps.target;
   epilogue.x_stride = call.c_stride;
@@ -212,7 +212,7 @@ Status take_all(Scratch &scratch, const GemmRequest &request, Steps &steps) {
   return take_workspace(scratch, steps);
 }
 
-Status queue_way(Context &context, const OperandPlan &way) {
+Status queue_operand(Context &context, const OperandPlan &way) {
   if (way.conversion != nullptr)
     LPT_TRY(queue_kernel(context, *way.conversion, {way.source, way.target, way.has_scales}));
   if (way.dequantize != nullptr) LPT_TRY(queue_kernel(context, *way.dequantize, {way.source, way.target}));
@@ -237,8 +237,8 @@ LibraryAddresses addresses_of(const GemmRequest &request, const Steps &steps) {
 // Queues all steps on the stream. If k is 0, only the epilogue runs, because libraries do not support an inner size of 0.
 Status queue_steps(Context &context, const char *kernel, const GemmRequest &request, const Steps &steps) {
   if (request.k != 0) {
-    LPT_TRY(queue_way(context, steps.a));
-    LPT_TRY(queue_way(context, steps.b));
+    LPT_TRY(queue_operand(context, steps.a));
+    LPT_TRY(queue_operand(context, steps.b));
     if (steps.factor != nullptr) LPT_TRY(queue_kernel(context, *steps.factor, factors_request(request, steps)));
     LPT_TRY(steps.library->run(context.queue, kernel, steps.plan.gemm, *steps.prepared, addresses_of(request, steps)));
   }
@@ -267,7 +267,7 @@ Status expand_to_dense(Context &context, Scratch &scratch, MatrixView &operand, 
   return select_kernel(context, "decompress", out_written.request, {sparse.format.id}, &out_written.kernel);
 }
 
-Status queue_written_out(Context &context, const GemmRequest &request, const DeviceDenseCopy &written) {
+Status queue_decompression(Context &context, const GemmRequest &request, const DeviceDenseCopy &written) {
   if (written.kernel == nullptr || request.k == 0) return {};
   return queue_kernel(context, *written.kernel, written.request);
 }
@@ -280,7 +280,7 @@ struct SelectedKernel {
 };
 
 // Prepares a GEMM by a kernel of the library. `out_reason` is nullptr, or the reason why the library cannot run it.
-Status try_library_kernel(LibrarySession &library, const LibraryMachine &machine, const LibraryKernelEntry &kernel,
+Status try_library_kernel(LibrarySession &library, const LibraryTarget &machine, const LibraryKernelEntry &kernel,
                           const GemmRequest &request, Steps &steps, const char **out_reason) {
   *out_reason = library_rejection(kernel, machine, request);
   if (*out_reason != nullptr) return {};
@@ -299,7 +299,7 @@ Status select_library_kernel(Context &context, LibrarySession *library, std::spa
     log_rejected(context, library->name(), {0, library->reason()});
     return {};
   }
-  const LibraryMachine machine{context.machine.capability, library->version(), context.machine.options.may_round};
+  const LibraryTarget machine{context.machine.capability, library->version(), context.machine.options.may_round};
   for (const LibraryKernelEntry &kernel : kernels) {
     const char *reason = nullptr;
     LPT_TRY(try_library_kernel(*library, machine, kernel, request, selected.steps, &reason));
@@ -358,8 +358,8 @@ Status multiply_on_device(Context &context, const GemmCall &call, bool is_check_
     *out_dispatch = {{request.m, request.n, request.k}, nullptr, name, scratch.bytes(), 1};
   }
   if (is_reported_only || is_empty(request)) return {};
-  LPT_TRY(queue_written_out(context, request, a));
-  LPT_TRY(queue_written_out(context, request, b));
+  LPT_TRY(queue_decompression(context, request, a));
+  LPT_TRY(queue_decompression(context, request, b));
   if (selected.kernel != nullptr) return queue_kernel(context, *selected.kernel, request);
   return queue_steps(context, name, request, selected.steps);
 }

@@ -175,8 +175,8 @@ Status gemm_planned(Context &context, const Tensor *a, const Tensor *b, const lp
   return multiply_one(context, a, b, options, common, c, nullptr);
 }
 
-Status decide_gemm(Context &context, const Tensor *a, const Tensor *b, const lpt_gemm_options &options, const Tensor *c,
-                   GemmDispatch &out_dispatch) {
+Status plan_gemm(Context &context, const Tensor *a, const Tensor *b, const lpt_gemm_options &options, const Tensor *c,
+                 GemmDispatch &out_dispatch) {
   GemmCall common;
   LPT_TRY(check_call(context, a, b, options, c, common));
   if (a->rank > 2 || b->rank > 2 || c->rank > 2) return unsupported("a plan is for matrices: a batch has no plan");

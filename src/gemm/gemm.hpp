@@ -15,7 +15,7 @@ Status gemm_planned(Context &context, const Tensor *a, const Tensor *b, const lp
                     const KernelEntry<GemmRequest> *kernel, Tensor *c);
 
 // Runs all checks of gemm() and reports its kernel and scratch.
-Status decide_gemm(Context &context, const Tensor *a, const Tensor *b, const lpt_gemm_options &options, const Tensor *c,
-                   GemmDispatch &out_dispatch);
+Status plan_gemm(Context &context, const Tensor *a, const Tensor *b, const lpt_gemm_options &options, const Tensor *c,
+                 GemmDispatch &out_dispatch);
 
 }  // namespace lpt

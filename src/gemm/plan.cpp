@@ -75,7 +75,7 @@ Status create_plan(Context &context, const Tensor *a, const Tensor *b, const lpt
     plan->options.emulation = &plan->emulation;
   }
   plan->options.flags |= LPT_CHECK_ONLY;
-  LPT_TRY(decide_gemm(context, a, b, plan->options, c, plan->dispatch));
+  LPT_TRY(plan_gemm(context, a, b, plan->options, c, plan->dispatch));
   if (is_check_only(options.flags)) {
     *out_plan = nullptr;
     return {};

@@ -133,7 +133,7 @@ double bytes_of(const GemmRequest &request) {
 // Returns whether the planned kernel, or any kernel that is not a reference kernel, reads these panels. Sparse packed weights
 // are expanded or gathered to panels. Reference kernels only read rows of elements.
 bool has_kernel_for_panels(const Context &context, const KernelEntry<GemmRequest> *planned, GemmRequest request) {
-  if (request.b.layout == Layout::kBlockSparse && !takes_tiles(request)) return false;
+  if (request.b.layout == Layout::kBlockSparse && !can_gather_columns(request)) return false;
   if (is_sparse_packed(request.b.layout)) request.b = panels_shape(request.b);
   if (planned == nullptr) return find_fast_kernel(gemm_kernels(), request, context.machine) != nullptr;
   return planned->needs.cpu != 0 && rejection_of(*planned, request, context.machine).is_none();
@@ -241,7 +241,7 @@ Status run_route(Context &context, const GemmCall &call, const GemmRoute &route)
     case SupplyOfB::kExpanded:
       return run_expanded(context, call.b, *route.kernel, route.request);
     case SupplyOfB::kGathered:
-      return run_in_tiles(context, route.kernel, request_of(call));
+      return run_gathered(context, route.kernel, request_of(call));
     default:
       return run_kernel_on_region(context, *route.kernel, route.request, all_of(route.request));
   }
@@ -314,8 +314,8 @@ Status run_gemm(Context &context, const GemmCall &call, bool is_check_only) {
   return run_route(context, call, route);
 }
 
-Status multiply_in_pieces(Context &context, const GemmCall &call, int64_t columns, int64_t rows,
-                          const std::function<Status(int64_t begin, int64_t count)> &after_rows) {
+Status run_gemm_in_steps(Context &context, const GemmCall &call, int64_t columns, int64_t rows,
+                         const std::function<Status(int64_t begin, int64_t count)> &after_rows) {
   GemmRoute route;
   DenseCopy written;
   LPT_TRY(select_route(context, call, false, written, route));
@@ -356,7 +356,7 @@ Status dispatch_gemm(Context &context, const GemmCall &call, GemmDispatch &out_d
   WorkQueue queue{};
   switch (route.supply) {
     case SupplyOfB::kGathered:
-      LPT_TRY(measure_tiles(context, route.kernel, request_of(call), queue));
+      LPT_TRY(plan_gathered(context, route.kernel, request_of(call), queue));
       break;
     case SupplyOfB::kExpanded:
       queue = plan_expansion(context, *route.kernel, whole).queue();

@@ -14,8 +14,8 @@ Status run_gemm(Context &context, const GemmCall &call, bool is_check_only);
 // Runs a GEMM in steps, with the same bits as run_gemm(). A step computes the first `columns` columns of `rows` rows, both
 // rounded up to units, and then calls `after_rows(begin, count)`. The other columns are computed last. If b is expanded in
 // slabs or gathered, all of c is computed before the first call.
-Status multiply_in_pieces(Context &context, const GemmCall &call, int64_t columns, int64_t rows,
-                          const std::function<Status(int64_t begin, int64_t count)> &after_rows);
+Status run_gemm_in_steps(Context &context, const GemmCall &call, int64_t columns, int64_t rows,
+                         const std::function<Status(int64_t begin, int64_t count)> &after_rows);
 
 // Selects the kernel of a GEMM whose tensors may have no data.
 Status dispatch_gemm(Context &context, const GemmCall &call, GemmDispatch &out_dispatch);

@@ -92,8 +92,8 @@ Status sum_columns(const Call &call, const MatrixView &gradient, double alpha, c
 
 // Sets the epilogue of a backward GEMM that reads an operand of the forward GEMM: the clip mask and the inverse of the
 // forward rotation.
-Status make_ending(const Call &call, const Linear &linear, lpt_linear_gemm gemm, const std::byte *mask,
-                   GradientEpilogue &out_epilogue) {
+Status make_gradient_epilogue(const Call &call, const Linear &linear, lpt_linear_gemm gemm, const std::byte *mask,
+                              GradientEpilogue &out_epilogue) {
   if (call.gemm(gemm).source == LPT_LINEAR_SOURCE_PLAIN) return {};
   out_epilogue.has_mask = is_clipped(call.recipe, gemm);
   out_epilogue.mask = mask;
@@ -118,7 +118,7 @@ Status compute_dx(const Call &call, const Linear &linear, const Backward &backwa
   GradientEpilogue epilogue;
   LPT_TRY(make_rotation(call, LPT_LINEAR_GEMM_DGRAD, linear.weight.random, nullptr,
                         is_along_rows ? backward.dy.rows : backward.dy.columns, rotation));
-  LPT_TRY(make_ending(call, linear, LPT_LINEAR_GEMM_DGRAD, backward.saved.mask, epilogue));
+  LPT_TRY(make_gradient_epilogue(call, linear, LPT_LINEAR_GEMM_DGRAD, backward.saved.mask, epilogue));
   if (is_along_rows) {
     epilogue.rows = rotation;
     epilogue.rows.is_inverse = true;
@@ -148,7 +148,7 @@ Status compute_dw(const Call &call, const Linear &linear, const Backward &backwa
   LPT_TRY(make_rotation(call, LPT_LINEAR_GEMM_WGRAD, backward.random(), saved_seed(backward.memory), backward.dy.rows,
                         rotation));
   LPT_TRY(make_saved_input(call, backward, rotation, input));
-  LPT_TRY(make_ending(call, linear, LPT_LINEAR_GEMM_WGRAD, linear.weight.mask.memory.get(), epilogue));
+  LPT_TRY(make_gradient_epilogue(call, linear, LPT_LINEAR_GEMM_WGRAD, linear.weight.mask.memory.get(), epilogue));
   gradient.gemm.b = input.view;
   gradient.gemm.is_b_transposed = input.is_transposed;
   gradient.gemm.c = backward.dw;
@@ -188,7 +188,7 @@ Status backward_linear(Context &context, Linear &linear, const Tensor *saved, co
   if (input_gradient == nullptr && weight_gradient == nullptr && bias_gradient == nullptr) {
     return invalid("input_gradient, weight_gradient and bias_gradient are NULL: expected at least one output");
   }
-  LPT_TRY(check_served(call));
+  LPT_TRY(check_supported(call));
   Backward backward;
   const MatrixView &dy = backward.dy;
   LPT_TRY(check_wide_matrix(output_gradient, "output_gradient", !call.is_check_only, backward.dy, device_of(call)));
@@ -198,7 +198,7 @@ Status backward_linear(Context &context, Linear &linear, const Tensor *saved, co
   LPT_TRY(check_no_overlap(backward.db, "bias_gradient", backward.dx, "input_gradient"));
   LPT_TRY(check_no_overlap(backward.db, "bias_gradient", backward.dw, "weight_gradient"));
   LPT_TRY(read_saved(call, linear, saved, backward));
-  const SilenceOfRanks silence(call);
+  const SuppressRankProgress silence(call);
   return run_call(call, [&](const Call &each) { return run_backward(each, linear, backward); });
 }
 

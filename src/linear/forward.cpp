@@ -142,7 +142,7 @@ Status forward_linear(Context &context, Linear &linear, const Tensor *input, con
                       Tensor *saved, Tensor *output) {
   LPT_TRY(check_call(context, linear, options, true));
   const Call call{context, linear.recipe, linear.scalers, options, is_check_only(options.flags), watched_sums(linear)};
-  LPT_TRY(check_served(call));
+  LPT_TRY(check_supported(call));
   Forward forward;
   LPT_TRY(check_wide_matrix(input, "input", !call.is_check_only, forward.x, device_of(call)));
   LPT_TRY(check_shape(forward.x, "input", forward.x.rows, linear.input_columns, "the layer's input_columns"));
@@ -158,7 +158,7 @@ Status forward_linear(Context &context, Linear &linear, const Tensor *input, con
     gemm.alpha = 1.0 / std::sqrt(inner_columns(call, linear));
   }
   LPT_TRY(read_bias(call, linear, gemm));
-  const SilenceOfRanks silence(call);
+  const SuppressRankProgress silence(call);
   return run_call(call, [&](const Call &each) { return run_forward(each, linear, forward); });
 }
 

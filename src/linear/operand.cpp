@@ -38,7 +38,7 @@ bool is_int8_gemm(const Recipe &recipe, lpt_linear_gemm gemm) {
 
 // Selects the random bits of a draw. Draws of one element differ in their role. From the ninth draw on, they also differ in
 // their offset, which is above the index of any element.
-void place_draw(int32_t draw, RandomSource &random) {
+void select_draw(int32_t draw, RandomSource &random) {
   if (draw == 0) return;
   constexpr uint32_t kFirstRole = 8;
   random.stream = (random.stream & ~15u) | (kFirstRole + static_cast<uint32_t>(draw % 8));
@@ -158,7 +158,7 @@ Status cast_operand(const Call &call, lpt_linear_cast which, const Operand &sour
   if (operand != LPT_LINEAR_OPERAND_WEIGHT) random.offset = call.options.first_row * columns;
   LPT_TRY(make_random(random, RandomDomain::kLinear, static_cast<uint32_t>(operand), source.view.columns,
                       rule.stochastic_bits, rule.philox_rounds, cast.random));
-  if (is_stochastic(cast.rounding)) place_draw(draw.index, cast.random);
+  if (is_stochastic(cast.rounding)) select_draw(draw.index, cast.random);
   return cast_view(call, source.view, target.view, cast);
 }
 

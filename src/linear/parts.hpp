@@ -31,9 +31,9 @@ Status check_call(const Context &context, const Linear &linear, const lpt_linear
 // ranks.cpp: layers that are divided over ranks.
 
 // Suppresses progress reports for the duration of a call with a comm.
-class SilenceOfRanks {
+class SuppressRankProgress {
  public:
-  explicit SilenceOfRanks(const Call &call) {
+  explicit SuppressRankProgress(const Call &call) {
     if (call.options.comm != nullptr) silence_.emplace(call.context);
   }
 
@@ -64,7 +64,7 @@ const Device &device_of(const Call &call);
 bool is_on_device(const Call &call);
 
 // Rejects options that layers on a device do not support, before any work is queued.
-Status check_served(const Call &call);
+Status check_supported(const Call &call);
 
 // Runs body(call). On a device it runs a check first, so that a rejected call queues no work.
 template <typename Body>

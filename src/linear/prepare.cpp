@@ -187,7 +187,7 @@ Status prepare_linear(Context &context, Linear &linear, const Tensor *tensor, co
                   options,
                   is_check_only(options.flags),
                   linear.is_watched ? next.sums : nullptr};
-  LPT_TRY(check_served(call));
+  LPT_TRY(check_supported(call));
   LPT_TRY(run_call(call, [&](const Call &each) { return prepare_weight(each, tensor, linear, next.weight); }));
   if (call.is_check_only) return {};
   next.weight.is_ready = true;

@@ -81,8 +81,8 @@ bool is_mask_kept(const Linear &linear, const SparseRule &rule, uint32_t step) {
 }
 
 // Selects a new mask for `numbers` (f32) and sets the other elements to zero.
-Status select_again(const Call &call, const Linear &linear, const SparseRule &rule, const MatrixView &numbers,
-                    SparseMask &out_mask) {
+Status select_new_mask(const Call &call, const Linear &linear, const SparseRule &rule, const MatrixView &numbers,
+                       SparseMask &out_mask) {
   MatrixView mask;
   MatrixView masked;
   const Format bytes = format_of(LPT_FORMAT_UINT8);
@@ -114,7 +114,7 @@ Status mask_weight(const Call &call, const Linear &linear, const MatrixView &wei
   LPT_TRY(take_matrix(call.context, format_of(LPT_FORMAT_F32), weight.rows, weight.columns, false, out_view));
   LPT_TRY(widen_matrix(call.context, weight, out_view, call.is_check_only));
   if (!is_mask_kept(linear, rule, call.options.random.step)) {
-    return select_again(call, linear, rule, out_view, out_mask);
+    return select_new_mask(call, linear, rule, out_view, out_mask);
   }
   out_mask = linear.weight.sparse;
   return apply_mask(call, out_mask.bits.get(), out_view);

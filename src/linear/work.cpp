@@ -11,7 +11,7 @@ const Device &device_of(const Call &call) { return call.context.queue.device(); 
 
 bool is_on_device(const Call &call) { return !is_on_cpu(call.context); }
 
-Status check_served(const Call &call) {
+Status check_supported(const Call &call) {
   if (!is_on_device(call)) return {};
   const std::string place = device_text(device_of(call));
   const auto rejected = [&](const char *what) {

@@ -104,7 +104,7 @@ AttentionForwardRequest forward_request(const Attention &attention, const Heads 
 }
 
 // Recomputes the results of the forward pass that the backward pass needs, as dense f32 in scratch.
-Status compute_again(Context &context, AttentionForwardRequest &request) {
+Status recompute_forward(Context &context, AttentionForwardRequest &request) {
   const AttentionShape &shape = request.shape;
   const int64_t heads = shape.key_heads * shape.group, rows = shape.batch * heads * shape.queries;
   const KernelFamily<AttentionForwardRequest> family("attention_forward", attention_forward_kernels);
@@ -135,10 +135,10 @@ Status attention_forward(Context &context, const AttentionInputs &inputs, const 
   LPT_TRY(check_extents(result, *output, query.batch(), query.heads(), query.positions(), value.width()));
   for (const Heads *input : {&query, &key, &value, static_cast<const Heads *>(&attention.mask)}) {
     if (input->name == nullptr) continue;
-    LPT_TRY(check_apart(result, *input));
-    if (attention.has_log_sums()) LPT_TRY(check_apart(log_sums, *input));
+    LPT_TRY(check_no_overlap(result, *input));
+    if (attention.has_log_sums()) LPT_TRY(check_no_overlap(log_sums, *input));
   }
-  if (attention.has_log_sums()) LPT_TRY(check_apart(log_sums, result));
+  if (attention.has_log_sums()) LPT_TRY(check_no_overlap(log_sums, result));
   const AttentionForwardRequest request = forward_request(attention, result);
   const KernelFamily<AttentionForwardRequest> family("attention_forward", attention_forward_kernels);
   const KernelEntry<AttentionForwardRequest> *const kernel = find_attention_kernel(context, family, request);
@@ -179,7 +179,7 @@ Status attention_backward(Context &context, const AttentionInputs &inputs, const
     for (const Heads *input :
          {&query, &key, &value, static_cast<const Heads *>(&given), static_cast<const Heads *>(&attention.mask),
           static_cast<const Heads *>(&kept), static_cast<const Heads *>(&attention.log_sums)}) {
-      if (input->name != nullptr) LPT_TRY(check_apart(heads, *input));
+      if (input->name != nullptr) LPT_TRY(check_no_overlap(heads, *input));
     }
   }
   AttentionBackwardRequest request{};
@@ -193,7 +193,7 @@ Status attention_backward(Context &context, const AttentionInputs &inputs, const
   const KernelEntry<AttentionBackwardRequest> *const kernel = find_attention_kernel(context, family, request);
   if (kernel == nullptr) return attention_backward_by_gemms(attention, given, results);
   if (attention.is_check()) return {};
-  if (kept.name == nullptr) LPT_TRY(compute_again(context, request.forward));
+  if (kept.name == nullptr) LPT_TRY(recompute_forward(context, request.forward));
   return run_backward(context, *kernel, request);
 }
 

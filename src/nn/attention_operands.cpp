@@ -89,7 +89,7 @@ Status check_extents(const Heads &heads, const Tensor &given, int64_t batch, int
                  number(count), number(positions), number(width));
 }
 
-Status check_apart(const Heads &output, const Heads &input) {
+Status check_no_overlap(const Heads &output, const Heads &input) {
   const auto end_of = [](const Heads &heads) {
     int64_t last = 0;
     for (int32_t i = 0; i < 4; ++i) last += (heads.tensor.extents[i] - 1) * heads.tensor.strides[i];

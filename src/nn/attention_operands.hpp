@@ -64,7 +64,7 @@ Status check_extents(const Heads &heads, const Tensor &given, int64_t batch, int
 
 // Rejects tensors whose address ranges, from the first to the last element, overlap. It also rejects interleaved views of one
 // buffer.
-Status check_apart(const Heads &output, const Heads &input);
+Status check_no_overlap(const Heads &output, const Heads &input);
 
 // Attention by GEMMs and row-wise softmax, for every format and device. The arguments are already checked.
 struct AttentionGradientHeads {

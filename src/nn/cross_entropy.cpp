@@ -70,7 +70,7 @@ int64_t agreed_number(const Loss &loss) {
 }
 
 // Returns the engine that exchanges numbers in CPU memory.
-Engine &speaker_of(Engine &engine) {
+Engine &control_engine(Engine &engine) {
   return engine.device().is_cpu() ? engine : static_cast<DeviceEngine &>(engine).control();
 }
 
@@ -88,7 +88,7 @@ Status exchange_numbers(const Loss &loss, const char *operation, const Number *m
   const Signature signature = signature_of(loss, operation);
   out_all.resize(ranks * each);
   const auto exchange = [&](Context &, Engine &engine_of_comm) -> Status {
-    Engine &engine = speaker_of(engine_of_comm);
+    Engine &engine = control_engine(engine_of_comm);
     std::vector<Number> own(mine, mine + count);
     const std::vector<Bytes> outgoing(ranks, {reinterpret_cast<std::byte *>(own.data()), bytes});
     std::vector<Bytes> incoming;
@@ -194,12 +194,12 @@ std::vector<double> factors_of(const Loss &loss, const MatrixView &gradient) {
 // Cross entropy on a device.
 
 // Returns the divisor of the sum of losses in device memory; NULL: no division.
-const int64_t *divisor_of(const Loss &loss, const DevicePlaces &places) {
+const int64_t *divisor_of(const Loss &loss, const DeviceIndices &places) {
   return loss.options.reduction == LPT_LOSS_REDUCTION_MEAN ? places.request.counted : nullptr;
 }
 
-Status choose_places(const Loss &loss, DevicePlaces &places) {
-  return choose_places(loss.context, loss.targets, loss.is_target_here, loss.options.ignored_target, places);
+Status select_index_kernel(const Loss &loss, DeviceIndices &places) {
+  return select_index_kernel(loss.context, loss.targets, loss.is_target_here, loss.options.ignored_target, places);
 }
 
 // Rejects a comm on another device, or one whose hosts do not exchange their numbers of classes.
@@ -234,12 +234,12 @@ Status queue_forward(const Loss &loss, const MatrixView &out, double *log_sums, 
   Context &context = loss.context;
   const Comm *comm = loss.options.comm;
   const int64_t rows = loss.logits.rows;
-  DevicePlaces places;
+  DeviceIndices places;
   CrossEntropySumsRequest sums{loss.logits, nullptr, nullptr};
   LossesRequest losses{};
   const KernelEntry<CrossEntropySumsRequest> *sums_kernel = nullptr;
   const KernelEntry<LossesRequest> *losses_kernel = nullptr;
-  LPT_TRY(choose_places(loss, places));
+  LPT_TRY(select_index_kernel(loss, places));
   LPT_TRY(select_kernel(context, "cross_entropy_sums", sums, {loss.logits.format.id}, &sums_kernel));
   LPT_TRY(select_kernel(context, "losses", losses, {out.format.id}, &losses_kernel));
   if (is_check_only) return {};
@@ -272,11 +272,11 @@ Status queue_backward(const Loss &loss, const double *log_sums, const MatrixView
                       const MatrixView &gradient, bool is_check_only) {
   Context &context = loss.context;
   const int64_t rows = loss.logits.rows;
-  DevicePlaces places;
+  DeviceIndices places;
   CrossEntropyGradientRequest whole{loss.logits, gradient, nullptr, log_sums, nullptr, loss.on(), loss.off()};
   LossFactorsRequest factors{
       loss_gradient.data, is_f64(loss_gradient), loss.is_for_rows(), nullptr, nullptr, rows, nullptr};
-  LPT_TRY(choose_places(loss, places));
+  LPT_TRY(select_index_kernel(loss, places));
   const KernelEntry<CrossEntropyGradientRequest> *kernel = nullptr;
   const KernelEntry<LossFactorsRequest> *factors_kernel = nullptr;
   LPT_TRY(

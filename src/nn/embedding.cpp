@@ -19,7 +19,7 @@ Status check_options(const lpt_embedding_options &options) {
 }
 
 // Checks indices in CPU memory and copies them. The index `ignored` becomes -1.
-Status read_places(const MatrixView &indices, int64_t classes, const int64_t *ignored, std::vector<int64_t> &places) {
+Status read_indices(const MatrixView &indices, int64_t classes, const int64_t *ignored, std::vector<int64_t> &places) {
   places.reserve(static_cast<size_t>(indices.columns));
   for (int64_t r = 0; r < indices.columns; ++r) {
     const int64_t index = index_at(indices, r);
@@ -57,13 +57,13 @@ Status embedding_forward(Context &context, const Tensor *weight, const Tensor *i
   const bool is_here = indices->device.is_cpu();
   std::vector<int64_t> places;
   if (!is_on_cpu(context)) {
-    DevicePlaces device_places;
+    DeviceIndices device_places;
     EmbeddingRequest request{table, nullptr, rows};
     const KernelEntry<EmbeddingRequest> *kernel = nullptr;
-    LPT_TRY(choose_places(context, index_view, is_here, INT64_MIN, device_places));
+    LPT_TRY(select_index_kernel(context, index_view, is_here, INT64_MIN, device_places));
     LPT_TRY(select_kernel(context, "embedding", request, {table.format.id, rows.format.id}, &kernel));
     if (!needs_data) return {};
-    if (is_here) LPT_TRY(read_places(index_view, table.rows, nullptr, places));
+    if (is_here) LPT_TRY(read_indices(index_view, table.rows, nullptr, places));
     LPT_TRY(queue_places(context, 0, table.rows, device_places));
     request.places = device_places.request.places;
     return queue_kernel(context, *kernel, request);
@@ -74,7 +74,7 @@ Status embedding_forward(Context &context, const Tensor *weight, const Tensor *i
                           {table.format.id, rows.format.id}, &kernel));
   }
   if (!needs_data) return {};
-  LPT_TRY(read_places(index_view, table.rows, nullptr, places));
+  LPT_TRY(read_indices(index_view, table.rows, nullptr, places));
   const ProfileScope measure(context, "embedding_forward", kernel == nullptr ? "copy_any" : kernel->name,
                              2 * view_bytes(rows));
   parallel_parts(context, rows.rows, rows.columns, [&](int64_t begin, int64_t count) {
@@ -107,15 +107,15 @@ Status embedding_backward(Context &context, const Tensor *indices, const Tensor 
   whole.is_accumulated = options.is_accumulated != 0;
   const bool is_here = indices->device.is_cpu();
   std::vector<int64_t> places;
-  DevicePlaces device_places;
+  DeviceIndices device_places;
   const KernelEntry<EmbeddingGradientRequest> *kernel = nullptr;
   if (!is_on_cpu(context)) {
-    LPT_TRY(choose_places(context, index_view, is_here, options.padding_index, device_places));
+    LPT_TRY(select_index_kernel(context, index_view, is_here, options.padding_index, device_places));
   }
   LPT_TRY(select_kernel(context, {"embedding_gradient", embedding_gradient_kernels}, whole,
                         {from.format.id, to.format.id}, &kernel));
   if (!needs_data) return {};
-  if (is_here) LPT_TRY(read_places(index_view, to.rows, &options.padding_index, places));
+  if (is_here) LPT_TRY(read_indices(index_view, to.rows, &options.padding_index, places));
   if (!is_on_cpu(context)) {
     LPT_TRY(queue_places(context, 0, to.rows, device_places));
     whole.places = device_places.request.places;

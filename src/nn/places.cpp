@@ -2,7 +2,8 @@
 
 namespace lpt {
 
-Status choose_places(Context &context, const MatrixView &indices, bool is_on_cpu, int64_t ignored, DevicePlaces &out) {
+Status select_index_kernel(Context &context, const MatrixView &indices, bool is_on_cpu, int64_t ignored,
+                           DeviceIndices &out) {
   out = {indices, is_on_cpu, {}, nullptr};
   out.request.is_wide = indices.format.id == LPT_FORMAT_INT64;
   out.request.rows = indices.columns;
@@ -10,7 +11,7 @@ Status choose_places(Context &context, const MatrixView &indices, bool is_on_cpu
   return select_kernel(context, "places", out.request, {indices.format.id}, &out.kernel);
 }
 
-Status queue_places(Context &context, int64_t first, int64_t classes, DevicePlaces &places) {
+Status queue_places(Context &context, int64_t first, int64_t classes, DeviceIndices &places) {
   PlacesRequest &request = places.request;
   LPT_TRY(take_indices(context, places.indices, places.is_on_cpu, &request.targets));
   LPT_TRY(take_numbers(context, request.rows + 1, &request.counted));

@@ -15,7 +15,7 @@ Status take_numbers(Context &context, int64_t count, Number **out) {
   return {};
 }
 
-struct DevicePlaces {
+struct DeviceIndices {
   MatrixView indices;     // a vector
   bool is_on_cpu;         // the indices are in CPU memory
   PlacesRequest request;  // includes the ignored index
@@ -23,9 +23,10 @@ struct DevicePlaces {
 };
 
 // Selects the kernel.
-Status choose_places(Context &context, const MatrixView &indices, bool is_on_cpu, int64_t ignored, DevicePlaces &out);
+Status select_index_kernel(Context &context, const MatrixView &indices, bool is_on_cpu, int64_t ignored,
+                           DeviceIndices &out);
 
 // Queues the kernel, which writes request.places. Indices in CPU memory have been read when the function returns.
-Status queue_places(Context &context, int64_t first, int64_t classes, DevicePlaces &places);
+Status queue_places(Context &context, int64_t first, int64_t classes, DeviceIndices &places);
 
 }  // namespace lpt

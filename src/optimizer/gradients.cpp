@@ -98,7 +98,7 @@ Status measure_shards(Context &context, const std::vector<StepWork> &works, Step
   for (const auto &[gradient, first] : norm.gradients) {
     LPT_TRY(measure_blocks(context, gradient, sums.data() + first, own));
   }
-  LPT_TRY(ranks.share_sums(works, sums.data(), nonfinite_counts.data()));
+  LPT_TRY(ranks.all_gather_sums(works, sums.data(), nonfinite_counts.data()));
   out_sums.sum_of_squares = std::accumulate(sums.begin(), sums.end(), 0.0);
   out_sums.nonfinite_count = std::accumulate(nonfinite_counts.begin(), nonfinite_counts.end(), int64_t{0});
   return {};
@@ -158,7 +158,7 @@ Status run_norm_of_shards(Context &context, const std::vector<StepWork> &works, 
   int64_t *const own = plan.nonfinite_counts + ranks.rank();
   LPT_TRY(context.queue.fill(own, 0, sizeof *own));
   LPT_TRY(queue_sums(context, norm, plan, own));
-  LPT_TRY(ranks.share_sums(works, plan.sums, plan.nonfinite_counts));
+  LPT_TRY(ranks.all_gather_sums(works, plan.sums, plan.nonfinite_counts));
   clip.sums = plan.sums;
   clip.count = norm.block_count;
   clip.nonfinite_counts = plan.nonfinite_counts;

@@ -23,11 +23,11 @@ class StepRanks {
   virtual ~StepRanks() = default;
 
   // Computes the max over all ranks in place. `numbers` is in the memory of the state; on a device the operation is queued.
-  virtual Status find_largest(float *numbers, int64_t count) = 0;
+  virtual Status max_over_ranks(float *numbers, int64_t count) = 0;
 
   // All-gathers the sums. `sums` has one entry for each block of the full gradients; this rank sets those of its shards.
   // `nonfinite_counts` has one entry per rank; this rank sets its own.
-  virtual Status share_sums(const std::vector<StepWork> &works, double *sums, int64_t *nonfinite_counts) = 0;
+  virtual Status all_gather_sums(const std::vector<StepWork> &works, double *sums, int64_t *nonfinite_counts) = 0;
 
   virtual int32_t rank() const = 0;
   virtual int32_t ranks() const = 0;

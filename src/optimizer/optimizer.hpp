@@ -40,7 +40,7 @@ struct Moment {
   StateMemory codes, scales, exponents;  // GPU: device memory; whole_scales replaces `scale` and `amax`
 
   bool is_kept() const { return format != LPT_FORMAT_NONE; }
-  bool is_looking() const { return has_scale && (scaling == LPT_SCALER_KIND_CURRENT || amax == 0.0f); }
+  bool needs_amax() const { return has_scale && (scaling == LPT_SCALER_KIND_CURRENT || amax == 0.0f); }
 };
 
 struct OptimizerParameter {

@@ -48,7 +48,7 @@ lpt_optimizer_parameter shard_of(const lpt_optimizer_parameter &whole, const std
 // Steps.
 
 // The full tensors of a step, each as one row, and the shards of this rank.
-struct Wholes {
+struct FullTensors {
   std::vector<MatrixView> gradients, values;
   std::vector<Tensor> gradient_shards, value_shards;
   std::vector<const OptimizerParameter *> parameters;
@@ -88,7 +88,7 @@ Status check_parameter(const Comm &comm, const Optimizer &optimizer, int64_t ind
                  found, comm.engine->ranks());
 }
 
-Status read_wholes(const Comm &comm, const Optimizer &optimizer, const StepCall &call, Wholes &wholes) {
+Status read_wholes(const Comm &comm, const Optimizer &optimizer, const StepCall &call, FullTensors &wholes) {
   const bool needs_data = !is_check_only(call.options->flags);
   for (int64_t i = 0; i < call.count; ++i) {
     const OptimizerParameter *parameter = nullptr;
@@ -118,7 +118,7 @@ Status check_lists(const StepCall &call) {
 }
 
 // Returns the runs of the shards of all ranks in full tensors.
-std::vector<Runs> runs_of(const std::vector<MatrixView> &views, const Wholes &wholes, int32_t ranks) {
+std::vector<Runs> runs_of(const std::vector<MatrixView> &views, const FullTensors &wholes, int32_t ranks) {
   std::vector<Runs> runs(static_cast<size_t>(ranks));
   for (size_t i = 0; i < views.size(); ++i) {
     const std::vector<int64_t> &edges = wholes.parameters[i]->edges;
@@ -130,7 +130,7 @@ std::vector<Runs> runs_of(const std::vector<MatrixView> &views, const Wholes &wh
   return runs;
 }
 
-Status check_one_format(const Wholes &wholes) {
+Status check_one_format(const FullTensors &wholes) {
   for (size_t i = 1; i < wholes.gradients.size(); ++i) {
     const lpt_format first = wholes.gradients[0].format.id, other = wholes.gradients[i].format.id;
     if (other == first) continue;
@@ -141,7 +141,7 @@ Status check_one_format(const Wholes &wholes) {
 }
 
 // Reduces the gradients of the shards of this rank over all ranks to scratch.
-Status reduce_gradients(Context &context, Comm &comm, const lpt_reduce_options &options, Wholes &wholes) {
+Status reduce_gradients(Context &context, Comm &comm, const lpt_reduce_options &options, FullTensors &wholes) {
   if (wholes.gradients.empty()) return {};
   int64_t bytes = 0;
   const lpt_format format = wholes.gradients[0].format.element;
@@ -161,12 +161,12 @@ class ShardRanks : public StepRanks {
  public:
   ShardRanks(Context &context, Comm &comm) : context_(context), comm_(comm) {}
 
-  Status find_largest(float *numbers, int64_t count) override {
+  Status max_over_ranks(float *numbers, int64_t count) override {
     return reduce_numbers(context_, comm_, LPT_FORMAT_F32, numbers, count, LPT_REDUCTION_MAXIMUM);
   }
 
   // Each block is summed by the only rank that has it.
-  Status share_sums(const std::vector<StepWork> &works, double *sums, int64_t *nonfinite_counts) override {
+  Status all_gather_sums(const std::vector<StepWork> &works, double *sums, int64_t *nonfinite_counts) override {
     std::vector<Runs> runs(static_cast<size_t>(ranks()));
     const auto add = [&](size_t q, void *first, int64_t count) {
       if (count > 0) runs[q].push_back({static_cast<std::byte *>(first), count * int64_t{sizeof(double)}});
@@ -198,7 +198,7 @@ std::vector<Item *> pointers_to(std::vector<std::remove_const_t<Item>> &items) {
 }
 
 Status step_own(Context &context, Optimizer &optimizer, const StepCall &call, const lpt_optimizer_step_options &options,
-                Wholes &wholes, StepRanks *ranks) {
+                FullTensors &wholes, StepRanks *ranks) {
   const std::vector<const Tensor *> gradients = pointers_to<const Tensor>(wholes.gradient_shards);
   const std::vector<Tensor *> values = pointers_to<Tensor>(wholes.value_shards);
   return step_parameters(context, optimizer, {call.indices, call.count, gradients.data(), &options, values.data()},
@@ -207,7 +207,7 @@ Status step_own(Context &context, Optimizer &optimizer, const StepCall &call, co
 
 // Checks a step completely before the first communication, so that a rejection does not affect other ranks.
 Status check_step(Context &context, Comm &comm, Optimizer &optimizer, const StepCall &call,
-                  const lpt_reduce_options *reduce, Wholes &wholes) {
+                  const lpt_reduce_options *reduce, FullTensors &wholes) {
   LPT_TRY(check_lists(call));
   LPT_TRY(read_wholes(comm, optimizer, call, wholes));
   lpt_optimizer_step_options options = *call.options;
@@ -221,7 +221,7 @@ Status check_step(Context &context, Comm &comm, Optimizer &optimizer, const Step
 }
 
 Status run_step(Context &context, Comm &comm, Optimizer &optimizer, const StepCall &call,
-                const lpt_reduce_options *reduce, Wholes &wholes) {
+                const lpt_reduce_options *reduce, FullTensors &wholes) {
   if (reduce != nullptr) LPT_TRY(reduce_gradients(context, comm, *reduce, wholes));
   ShardRanks ranks(context, comm);
   LPT_TRY(step_own(context, optimizer, call, *call.options, wholes, &ranks));
@@ -257,7 +257,7 @@ Status step_shards(Context &context, Comm &comm, Optimizer &optimizer, const int
                    const lpt_reduce_options *reduce, Tensor *const *parameters) {
   LPT_TRY(check_place(context, optimizer));
   LPT_TRY(check_state_place(comm, optimizer));
-  Wholes wholes;
+  FullTensors wholes;
   const StepCall call{indices, count, gradients, &options, parameters};
   LPT_TRY(check_step(context, comm, optimizer, call, reduce, wholes));
   if (count == 0 || is_check_only(options.flags)) return {};

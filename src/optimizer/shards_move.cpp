@@ -8,8 +8,8 @@
 namespace lpt {
 namespace {
 
-constexpr int64_t kPieceElements = int64_t{1} << 18;  // of the gradients of each rank per message
-constexpr int64_t kPieceBytes = int64_t{1} << 20;     // of the parameters of each rank per message
+constexpr int64_t kSegmentElements = int64_t{1} << 18;  // of the gradients of each rank per message
+constexpr int64_t kPieceBytes = int64_t{1} << 20;       // of the parameters of each rank per message
 
 int64_t bytes_of(const Runs &runs) {
   int64_t bytes = 0;
@@ -139,7 +139,7 @@ Status check_shard_reduction(Context &context, Comm &comm, lpt_format format, co
   if (options.algorithm == LPT_REDUCE_ALGORITHM_NATIVE) {
     return unsupported("shards->reduce->algorithm is LPT_REDUCE_ALGORITHM_NATIVE: shares of ranks differ in size here");
   }
-  return reduce_pack(context, comm, format, {nullptr, equal_shares(kPieceElements * ranks, ranks), 0}, options,
+  return reduce_pack(context, comm, format, {nullptr, equal_shares(kSegmentElements * ranks, ranks), 0}, options,
                      nullptr);
 }
 
@@ -148,7 +148,7 @@ Status reduce_shards(Context &context, Comm &comm, lpt_format format, const std:
   Arena &arena = arena_of(context, *comm.engine);
   const Arena::Mark mark = arena.mark();
   Pack pack{nullptr, {}, element_bits(format) / 8};
-  const int64_t length = kPieceElements * pack.element_bytes;
+  const int64_t length = kSegmentElements * pack.element_bytes;
   const int64_t ranks = comm.engine->ranks(), most = most_bytes(runs_of_ranks);
   LPT_TRY(arena.take(static_cast<size_t>(ranks * std::min(length, most)), &pack.data));
   lpt_reduce_options options = requests;

@@ -26,7 +26,7 @@ Extent common_of(const OptimizerParameter &a, const OptimizerParameter &b) {
 }
 
 // Rejects shards that differ in a value that all shards of one step share.
-Status check_alike(const OptimizerParameter &first, const OptimizerParameter &other, size_t position) {
+Status check_same_step(const OptimizerParameter &first, const OptimizerParameter &other, size_t position) {
   if (other.step_count != first.step_count) {
     return damaged_states(text("buffers[%zu] is of step %lld: expected %lld, as the first", position,
                                number(other.step_count), number(first.step_count)));
@@ -104,7 +104,7 @@ Status load_optimizer_states(Context &context, Optimizer &optimizer, int64_t ind
   for (size_t i = 0; i < saved.size(); ++i) {
     const Status status = read_state(optimizer, parameter, true, buffers[i], buffer_bytes[i], saved[i]);
     if (!status.is_ok()) return Status(status.code(), text("buffers[%zu]: %s", i, status.message().c_str()));
-    LPT_TRY(check_alike(saved[0], saved[i], i));
+    LPT_TRY(check_same_step(saved[0], saved[i], i));
   }
   LPT_TRY(check_covers(saved, parameter));
   OptimizerParameter loaded = parameter;

@@ -31,7 +31,7 @@ size_t mapped_bytes(OptimizerParameter &parameter) {
 
 // Returns the elements of a segment, which takes a quarter of the resident limit. The other quarters are for the prefetched
 // next segment, the previous segment that is being written, and pages that the system maps around them.
-int64_t piece_length(const Optimizer &optimizer, OptimizerParameter &parameter) {
+int64_t segment_length(const Optimizer &optimizer, OptimizerParameter &parameter) {
   const size_t mapped = mapped_bytes(parameter);
   const size_t resident = optimizer.resident_bytes;
   const size_t quarter = resident / 4;
@@ -82,7 +82,7 @@ void run_part(const Pass &pass, int64_t i) {
 void run_pass(Context &context, const Optimizer &optimizer, const StepWork &work, bool is_measure, Amaxes &amaxes) {
   std::fill(amaxes.begin(), amaxes.end(), Amax{});
   const int64_t elements = work.parameter->elements;
-  const int64_t length = piece_length(optimizer, *work.parameter);
+  const int64_t length = segment_length(optimizer, *work.parameter);
   int64_t last_begin = 0;
   for (int64_t begin = 0; begin < elements; begin += length) {
     const int64_t end = std::min(begin + length, elements);
@@ -131,20 +131,20 @@ double moved_bytes(const StepWork &work) {
 // Numbers of the three arrays of each work are adjacent.
 constexpr size_t kArrays = 3;
 
-Status find_largest(StepRanks &ranks, std::vector<float> &numbers) {
-  return ranks.find_largest(numbers.data(), static_cast<int64_t>(numbers.size()));
+Status max_over_ranks(StepRanks &ranks, std::vector<float> &numbers) {
+  return ranks.max_over_ranks(numbers.data(), static_cast<int64_t>(numbers.size()));
 }
 
 Status find_amaxes(Context &context, const Optimizer &optimizer, std::span<StepWork> works, StepRanks *ranks,
                    Amaxes &amaxes, std::vector<float> &out_found) {
   bool is_requested = false;
   for (size_t i = 0; i < works.size(); ++i) {
-    if (!works[i].is_looking) continue;
+    if (!works[i].needs_amax) continue;
     is_requested = true;
     run_pass(context, optimizer, works[i], true, amaxes);
     for (size_t k = 0; k < kArrays; ++k) out_found[kArrays * i + k] = largest(amaxes, k);
   }
-  return is_requested && ranks != nullptr ? find_largest(*ranks, out_found) : Status();
+  return is_requested && ranks != nullptr ? max_over_ranks(*ranks, out_found) : Status();
 }
 
 // Computes the new scales and writes all arrays. Returns the amaxes of the written values in `found`.
@@ -158,7 +158,7 @@ void store(Context &context, const Optimizer &optimizer, StepWork &work, Amaxes 
                                    work.value.format.has_tensor_scale()};
   for (size_t k = 0; k < kArrays; ++k) {
     if (!has_scale[k]) continue;
-    const bool is_delayed = k < 2 && !moments[k]->is_looking();
+    const bool is_delayed = k < 2 && !moments[k]->needs_amax();
     set_scale(arrays[k], is_delayed ? 2.0f * moments[k]->amax : found[k]);
   }
   run_pass(context, optimizer, work, false, amaxes);
@@ -172,7 +172,7 @@ void store(Context &context, const Optimizer &optimizer, StepWork &work, Amaxes 
 Status keep_amaxes(std::span<StepWork> works, StepRanks *ranks, std::vector<float> &stored) {
   const bool is_requested =
       std::any_of(works.begin(), works.end(), [](const StepWork &work) { return work.is_recording; });
-  if (is_requested && ranks != nullptr) LPT_TRY(find_largest(*ranks, stored));
+  if (is_requested && ranks != nullptr) LPT_TRY(max_over_ranks(*ranks, stored));
   for (size_t i = 0; i < works.size(); ++i) {
     Moment *const moments[2] = {&works[i].parameter->first, &works[i].parameter->second};
     for (size_t k = 0; k < 2; ++k) {
@@ -206,7 +206,7 @@ Status run_all(Context &context, const Optimizer &optimizer, std::vector<StepWor
 Amaxes space_for_amaxes(Context &context, const Optimizer &optimizer, const std::vector<StepWork> &works) {
   int64_t most = 1;
   for (const StepWork &work : works) {
-    const int64_t length = std::min(piece_length(optimizer, *work.parameter), work.parameter->elements);
+    const int64_t length = std::min(segment_length(optimizer, *work.parameter), work.parameter->elements);
     most = std::max(most, parts_of(context, length).count);
   }
   return Amaxes(static_cast<size_t>(most));
@@ -254,7 +254,7 @@ void keep_values(Optimizer &optimizer, const Decision &decision) {
   optimizer.values.skipped_count += decision.is_skipped ? 1 : 0;
 }
 
-Status run_here(Context &context, const Optimizer &optimizer, std::vector<StepWork> &works, StepRanks *ranks) {
+Status run_on_cpu(Context &context, const Optimizer &optimizer, std::vector<StepWork> &works, StepRanks *ranks) {
   Amaxes amaxes = space_for_amaxes(context, optimizer, works);
   std::vector<float> found(kArrays * works.size());
   return run_all(context, optimizer, works, ranks, amaxes, found);
@@ -339,7 +339,7 @@ Status share_amaxes(Context &context, const std::vector<StepWork *> &works, Step
     const float *const amax = scales_of(*works[static_cast<size_t>(i)]->parameter)->amax;
     LPT_TRY(context.queue.copy({memory + i * kBytes, kBytes, amax, kBytes, kBytes, 1}));
   }
-  LPT_TRY(ranks.find_largest(reinterpret_cast<float *>(memory), count * kCount));
+  LPT_TRY(ranks.max_over_ranks(reinterpret_cast<float *>(memory), count * kCount));
   for (int64_t i = 0; i < count; ++i) {
     float *const amax = scales_of(*works[static_cast<size_t>(i)]->parameter)->amax;
     LPT_TRY(context.queue.copy({amax, kBytes, memory + i * kBytes, kBytes, kBytes, 1}));
@@ -401,7 +401,7 @@ Status step_parameters(Context &context, Optimizer &optimizer, const StepCall &c
                             : decide(context, works, ranks, options, decision));
   if (!decision.is_skipped) {
     for (StepWork &work : works) LPT_TRY(set_constants(optimizer, options, decision.clip_factor, work));
-    LPT_TRY(is_present ? queue_steps(context, works, ranks) : run_here(context, optimizer, works, ranks));
+    LPT_TRY(is_present ? queue_steps(context, works, ranks) : run_on_cpu(context, optimizer, works, ranks));
   }
   keep_values(optimizer, decision);
   optimizer.is_norm_on_device = is_norm_on_device;

@@ -108,8 +108,8 @@ Status make_request(const Optimizer &optimizer, const lpt_optimizer_step_options
     LPT_TRY(make_random(random, RandomDomain::kOptimizer, role, 0, 16, 7, arrays[role]->random));
     arrays[role]->random.offset += parameter.begin;
   }
-  work.is_looking =
-      parameter.first.is_looking() || parameter.second.is_looking() || work.value.format.has_tensor_scale();
+  work.needs_amax =
+      parameter.first.needs_amax() || parameter.second.needs_amax() || work.value.format.has_tensor_scale();
   work.is_recording =
       parameter.first.scaling == LPT_SCALER_KIND_DELAYED || parameter.second.scaling == LPT_SCALER_KIND_DELAYED;
   return {};

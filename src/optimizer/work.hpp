@@ -14,7 +14,7 @@ struct StepWork {
   MatrixView gradient, value;
   const KernelEntry<StepRequest> *kernel;
   StepRequest request;
-  bool is_looking;    // a scale needs the new amax: two passes
+  bool needs_amax;    // a scale needs the new amax: two passes
   bool is_recording;  // the amax of a delayed scale is kept for the next step
 };
 

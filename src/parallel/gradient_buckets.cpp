@@ -159,7 +159,7 @@ Status begin_buckets(Context &context, GradientBuckets &buckets, int32_t is_last
   buckets.launched = 0;
   for (BucketedGradient &gradient : buckets.gradients) gradient.is_ready = false;
   for (Bucket &bucket : buckets.buckets) bucket.waiting = static_cast<int64_t>(bucket.members.size());
-  buckets.pass = is_last == 1 ? BucketPass::kReduced : BucketPass::kSilent;
+  buckets.pass = is_last == 1 ? BucketPass::kReduced : BucketPass::kNotReduced;
   return {};
 }
 
@@ -176,7 +176,7 @@ Status make_ready(Context &context, GradientBuckets &buckets, int64_t index) {
   }
   gradient.is_ready = true;
   buckets.ready.push_back(static_cast<size_t>(index));
-  if (buckets.pass == BucketPass::kSilent) return {};
+  if (buckets.pass == BucketPass::kNotReduced) return {};
   --buckets.buckets[gradient.bucket].waiting;
   return launch(context, buckets);
 }
@@ -187,7 +187,7 @@ Status wait_for_buckets(Context &context, GradientBuckets &buckets) {
     LPT_TRY(check_all_ready(buckets));
     LPT_TRY(launch(context, buckets));
   }
-  const bool is_silent = buckets.pass == BucketPass::kSilent;
+  const bool is_silent = buckets.pass == BucketPass::kNotReduced;
   buckets.pass = BucketPass::kNone;
   if (is_silent) return {};
   const auto begin = std::chrono::steady_clock::now();

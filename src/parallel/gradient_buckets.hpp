@@ -27,7 +27,7 @@ struct Bucket {
 
 enum class BucketPass : uint8_t {
   kNone,
-  kSilent,  // nothing is sent
+  kNotReduced,  // nothing is sent
   kReduced
 };
 

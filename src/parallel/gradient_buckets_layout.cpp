@@ -40,7 +40,7 @@ bool is_each_once(const std::vector<int64_t> &order) {
 }
 
 // Rank 0 sends its order to all other ranks.
-Status tell_order(Engine &engine, std::vector<int64_t> &order) {
+Status broadcast_order(Engine &engine, std::vector<int64_t> &order) {
   const auto ranks = static_cast<size_t>(engine.ranks());
   const Bytes numbers{reinterpret_cast<std::byte *>(order.data()),
                       static_cast<int64_t>(order.size() * sizeof order[0])};
@@ -91,7 +91,7 @@ void fill_buckets(GradientBuckets &buckets, const std::vector<size_t> &order) {
 Status agree_on_order(Context &context, GradientBuckets &buckets) {
   std::vector<int64_t> order(buckets.ready.begin(), buckets.ready.end());
   LPT_TRY(run_collective(
-      context, *buckets.comm, [&](Context &, Engine &engine) { return tell_order(engine, order); }, nullptr));
+      context, *buckets.comm, [&](Context &, Engine &engine) { return broadcast_order(engine, order); }, nullptr));
   if (!is_each_once(order))
     return Status(LPT_MISMATCH, "the order of gradients that rank 0 reported has not each once");
   fill_buckets(buckets, {order.begin(), order.end()});

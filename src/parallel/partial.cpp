@@ -86,7 +86,7 @@ Status scale_private_on_device(Context &context, const PartialPlan &plan, const 
                              row_bytes(element, source.row_stride), row_bytes(element, source.columns), source.rows});
 }
 
-Status done_already(Future **out_future) {
+Status make_completed_future(Future **out_future) {
   if (out_future == nullptr) return {};
   auto future = std::make_unique<Future>();
   future->completion = std::make_shared<Completion>();
@@ -169,7 +169,7 @@ Status partial_all_reduce(Context &context, Comm &comm, const PartialPlan &plan,
   LPT_TRY(prepare_partial(context, plan, pass, from, to, partial, device));
   if (plan.shared == 0) {
     LPT_TRY(scale_private(context, plan, partial));
-    return done_already(out_future);
+    return make_completed_future(out_future);
   }
   // Started first: with a future it runs while the private columns are written.
   LPT_TRY(run_collective(

@@ -64,14 +64,14 @@ Status prepare_rows(Context &context, const PartialPlan &plan, const Device &dev
 }
 
 // Slices of chunks are cast in other spans than those of the full tensor, so payloads that are cast are reduced at once.
-Status multiply_in_flight(Context &context, Comm &comm, const PartialPlan &plan, const GemmCall &call,
-                          const Partial &partial) {
+Status run_chunked(Context &context, Comm &comm, const PartialPlan &plan, const GemmCall &call,
+                   const Partial &partial) {
   int64_t rows = call.c.rows;
   if (partial.reducing.path == ReductionPath::kPlain) {
     LPT_TRY(find_chunk_rows(plan, call.c.rows, call.c.format.id, rows));
   }
   PendingReductions pending(context, comm);
-  LPT_TRY(multiply_in_pieces(context, call, plan.shared, rows, [&](int64_t begin, int64_t count) -> Status {
+  LPT_TRY(run_gemm_in_steps(context, call, plan.shared, rows, [&](int64_t begin, int64_t count) -> Status {
     SelectedReduction reducing = partial.reducing;
     if (count < call.c.rows) {
       LPT_TRY(prepare_rows(context, plan, partial.device, call.c, begin, count, reducing));
@@ -137,7 +137,7 @@ Status multiply_partially(Context &context, Comm &comm, const PartialPlan &plan,
     return scale_private(context, plan, partial);
   }
   if (!is_on_cpu(context)) return multiply_on_two_streams(context, comm, plan, call, partial);
-  return multiply_in_flight(context, comm, plan, call, partial);
+  return run_chunked(context, comm, plan, call, partial);
 }
 
 Status partial_gemm(Context &context, Comm &comm, const PartialPlan &plan, const Tensor *a, const Tensor *b,

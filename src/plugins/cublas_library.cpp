@@ -25,7 +25,7 @@ struct Session {
   cublas::Choices choices;  // of earlier runs
 };
 
-struct Ways {
+struct AlgorithmList {
   const cublas::Functions *library = nullptr;
   LibraryGemm gemm;
   cublas::Description description = nullptr;
@@ -35,10 +35,10 @@ struct Ways {
   int32_t taken = 0;
   bool is_chosen = false;  // by time, in this run or an earlier one
 
-  Ways() = default;
-  Ways(const Ways &) = delete;
-  Ways &operator=(const Ways &) = delete;
-  ~Ways() {
+  AlgorithmList() = default;
+  AlgorithmList(const AlgorithmList &) = delete;
+  AlgorithmList &operator=(const AlgorithmList &) = delete;
+  ~AlgorithmList() {
     if (a != nullptr) library->destroy_layout(a);
     if (b != nullptr) library->destroy_layout(b);
     if (c != nullptr) library->destroy_layout(c);
@@ -96,7 +96,7 @@ void set_addresses(Describer &describer, const LibraryGemm &gemm, const void *a_
   if (gemm.has_bias) describer.set(cublas::kBiasAddress, bias);
 }
 
-void describe(Ways &ways, Calls &calls) {
+void describe(AlgorithmList &ways, Calls &calls) {
   const cublas::Functions &library = *ways.library;
   const LibraryGemm &gemm = ways.gemm;
   const int32_t compute = gemm.is_integer ? cublas::kComputeInt32 : cublas::kComputeF32;
@@ -116,7 +116,7 @@ void describe(Ways &ways, Calls &calls) {
   set_addresses(describer, gemm, any, any, any);
 }
 
-void lay_out(Ways &ways, Calls &calls) {
+void lay_out(AlgorithmList &ways, Calls &calls) {
   const auto add = [&](cublas::Layout *out, int32_t type, int64_t rows, int64_t columns, int64_t stride) {
     calls.add("cublasLtMatrixLayoutCreate", ways.library->create_layout(out, type, static_cast<uint64_t>(columns),
                                                                         static_cast<uint64_t>(rows), stride));
@@ -128,7 +128,7 @@ void lay_out(Ways &ways, Calls &calls) {
       gemm.c_stride);
 }
 
-void find_ways(Session &session, Ways &ways, Calls &calls) {
+void find_ways(Session &session, AlgorithmList &ways, Calls &calls) {
   const cublas::Functions &library = session.library;
   cublas::Preference preference = nullptr;
   calls.add("cublasLtMatmulPreferenceCreate", library.create_preference(&preference));
@@ -150,7 +150,7 @@ void find_ways(Session &session, Ways &ways, Calls &calls) {
 }
 
 // Removes algorithms that the library itself does not report as successful.
-void drop_failures(Ways &ways) {
+void drop_failures(AlgorithmList &ways) {
   int32_t kept = 0;
   for (int32_t i = 0; i < ways.count; ++i) {
     if (ways.found[i].state == cublas::kSuccess) ways.found[kept++] = ways.found[i];
@@ -159,7 +159,7 @@ void drop_failures(Ways &ways) {
 }
 
 // Uses the algorithm that an earlier run measured as fastest, if the library still supports it.
-void recall(Session &session, Ways &ways) {
+void load_algorithm(Session &session, AlgorithmList &ways) {
   cublas::Algorithm known{};
   if (!session.choices.find(ways.gemm, known)) return;
   cublas::Found &found = ways.found[0];
@@ -172,7 +172,7 @@ void recall(Session &session, Ways &ways) {
   ways.is_chosen = true;
 }
 
-size_t workspace_of(const Ways &ways) {
+size_t workspace_of(const AlgorithmList &ways) {
   size_t most = 0;
   for (int32_t i = 0; i < ways.count; ++i)
     most = ways.found[i].workspace_bytes > most ? ways.found[i].workspace_bytes : most;
@@ -190,7 +190,8 @@ Factors factors_of(const LibraryGemm &gemm, const LibraryAddresses &at) {
   return {&at.alpha, &at.beta};
 }
 
-int32_t multiply(const Session &session, const Ways &ways, int32_t way, const LibraryAddresses &at, void *stream) {
+int32_t multiply(const Session &session, const AlgorithmList &ways, int32_t way, const LibraryAddresses &at,
+                 void *stream) {
   const Factors factors = factors_of(ways.gemm, at);
   const cublas::Found &found = ways.found[way];
   return session.library.multiply(session.handle, ways.description, factors.alpha, at.b, ways.a, at.a, ways.b,
@@ -221,13 +222,13 @@ void close(void *opaque) {
 int32_t prepare(void *opaque, const LibraryGemm *gemm, void **out_prepared, size_t *out_workspace_bytes, char *error,
                 size_t error_bytes) {
   Session &session = *static_cast<Session *>(opaque);
-  auto ways = std::make_unique<Ways>();
+  auto ways = std::make_unique<AlgorithmList>();
   ways->library = &session.library;
   ways->gemm = *gemm;
   Calls calls(session.library.status_name);
   describe(*ways, calls);
   if (calls.are_good()) lay_out(*ways, calls);
-  if (calls.are_good()) recall(session, *ways);
+  if (calls.are_good()) load_algorithm(session, *ways);
   if (calls.are_good() && ways->count == 0) find_ways(session, *ways, calls);
   const bool is_none = calls.status() == cublas::kNotSupported || calls.status() == cublas::kInvalidValue;
   if (!calls.are_good()) return tell(is_none ? LPT_UNSUPPORTED : LPT_WORK_FAILED, calls.words(), error, error_bytes);
@@ -238,12 +239,12 @@ int32_t prepare(void *opaque, const LibraryGemm *gemm, void **out_prepared, size
   return LPT_OK;
 }
 
-void release(void *opaque) { delete static_cast<Ways *>(opaque); }
+void release(void *opaque) { delete static_cast<AlgorithmList *>(opaque); }
 
 int32_t run(void *opaque, const void *prepared, const LibraryAddresses *at, void *stream, char *error,
             size_t error_bytes) {
   const Session &session = *static_cast<const Session *>(opaque);
-  const Ways &ways = *static_cast<const Ways *>(prepared);
+  const AlgorithmList &ways = *static_cast<const AlgorithmList *>(prepared);
   Calls calls(session.library.status_name);
   Describer describer(session.library, ways.description, calls);
   set_addresses(describer, ways.gemm, at->a_scales, at->b_scales, at->bias);
@@ -252,7 +253,8 @@ int32_t run(void *opaque, const void *prepared, const LibraryAddresses *at, void
 }
 
 // Returns the time in seconds of the fastest of several runs, one after the other; negative if one fails.
-double time_of(const Session &session, const Ways &ways, int32_t way, const LibraryAddresses &at, void *stream) {
+double time_of(const Session &session, const AlgorithmList &ways, int32_t way, const LibraryAddresses &at,
+               void *stream) {
   constexpr int kRuns = 4;  // the first one also loads the kernel
   double best = -1;
   for (int i = 0; i < kRuns; ++i) {
@@ -267,7 +269,7 @@ double time_of(const Session &session, const Ways &ways, int32_t way, const Libr
 
 int32_t tune(void *opaque, void *prepared, const LibraryAddresses *at, void *stream, char *error, size_t error_bytes) {
   Session &session = *static_cast<Session *>(opaque);
-  Ways &ways = *static_cast<Ways *>(prepared);
+  AlgorithmList &ways = *static_cast<AlgorithmList *>(prepared);
   if (ways.is_chosen) return LPT_OK;
   Calls calls(session.library.status_name);
   Describer describer(session.library, ways.description, calls);

@@ -93,7 +93,7 @@ void measure(Prepared &made, Calls &calls) {
        [&] { return library.compressed(handle, &made.plan, &made.compressed_bytes, &made.buffer_bytes); });
 }
 
-bool says_none(int32_t status) {
+bool is_unsupported(int32_t status) {
   return status == cusparse::kNotSupported || status == cusparse::kInvalidValue || status == cusparse::kOtherDevice ||
          status == cusparse::kTypeNotSupported;
 }
@@ -125,7 +125,7 @@ int32_t prepare(void *opaque, const LibraryGemm *gemm, void **out_prepared, size
   plan(*made, gemm->is_integer, calls);
   measure(*made, calls);
   if (!calls.are_good()) {
-    return tell(says_none(calls.status()) ? LPT_UNSUPPORTED : LPT_WORK_FAILED, calls.words(), error, error_bytes);
+    return tell(is_unsupported(calls.status()) ? LPT_UNSUPPORTED : LPT_WORK_FAILED, calls.words(), error, error_bytes);
   }
   *out_workspace_bytes = on_boundary(made->compressed_bytes) + on_boundary(made->buffer_bytes) + made->workspace_bytes;
   *out_prepared = made.release();

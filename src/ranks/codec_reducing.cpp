@@ -22,7 +22,7 @@ Status check_codec(const lpt_comm_codec &codec) {
   return {};
 }
 
-Status find_sizes(CodecMoving &moving) {
+Status find_sizes(CodecPlan &moving) {
   constexpr int64_t kMostBytes = int64_t{1} << 56;
   for (const Range &share : moving.shares) {
     const int64_t bytes = share.count() == 0 ? 0 : moving.codec.bytes_for(moving.codec.user, share.count());
@@ -78,7 +78,7 @@ Status check_choices(const lpt_reduce_options &options, const Format &own) {
 
 class CodecRun {
  public:
-  CodecRun(Context &worker, Engine &engine, const CodecMoving &moving)
+  CodecRun(Context &worker, Engine &engine, const CodecPlan &moving)
       : worker_(worker), engine_(engine), moving_(moving), ranks_(static_cast<size_t>(engine.ranks())) {}
 
   Status to_all() {
@@ -243,13 +243,13 @@ class CodecRun {
 
   Context &worker_;
   Engine &engine_;
-  const CodecMoving &moving_;
+  const CodecPlan &moving_;
   const size_t ranks_;
 };
 
 }  // namespace
 
-Status prepare_codec(Context &context, const lpt_comm_codec &codec, const char *operation, CodecMoving &moving) {
+Status prepare_codec(Context &context, const lpt_comm_codec &codec, const char *operation, CodecPlan &moving) {
   LPT_TRY(check_codec(codec));
   moving.codec = codec;
   moving.name = codec.name;
@@ -261,7 +261,7 @@ Status prepare_codec(Context &context, const lpt_comm_codec &codec, const char *
 }
 
 Status prepare_codec_reducing(Context &context, const lpt_reduce_options &options, const ReductionPlan &reducing,
-                              int32_t ranks, bool is_to_all, CodecMoving &out_moving) {
+                              int32_t ranks, bool is_to_all, CodecPlan &out_moving) {
   LPT_TRY(check_choices(options, reducing.input.format));
   out_moving.input = reducing.input;
   out_moving.output = reducing.output;
@@ -277,15 +277,15 @@ Status prepare_codec_reducing(Context &context, const lpt_reduce_options &option
   return {};
 }
 
-Status reduce_to_all_by_codec(Context &worker, Engine &engine, const CodecMoving &moving) {
+Status reduce_to_all_by_codec(Context &worker, Engine &engine, const CodecPlan &moving) {
   return CodecRun(worker, engine, moving).to_all();
 }
 
-Status reduce_to_parts_by_codec(Context &worker, Engine &engine, const CodecMoving &moving) {
+Status reduce_to_parts_by_codec(Context &worker, Engine &engine, const CodecPlan &moving) {
   return CodecRun(worker, engine, moving).to_parts();
 }
 
-Status gather_by_codec(Context &worker, Engine &engine, const CodecMoving &moving) {
+Status gather_by_codec(Context &worker, Engine &engine, const CodecPlan &moving) {
   return CodecRun(worker, engine, moving).gather_parts();
 }
 

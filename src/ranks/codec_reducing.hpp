@@ -9,7 +9,7 @@
 
 namespace lpt {
 
-struct CodecMoving {
+struct CodecPlan {
   std::string operation;  // contains the codec's name, so that ranks with different codecs disagree
   std::string name;
   lpt_comm_codec codec;                                 // copy of the caller's codec
@@ -23,14 +23,14 @@ struct CodecMoving {
 };
 
 // Checks the codec, computes the encoded bytes of slices with its bytes_for(), and selects kernels. The other members are set.
-Status prepare_codec(Context &context, const lpt_comm_codec &codec, const char *operation, CodecMoving &moving);
+Status prepare_codec(Context &context, const lpt_comm_codec &codec, const char *operation, CodecPlan &moving);
 
 // The same for a reduction. `reducing` has been checked; its slices are those of a reduce-scatter.
 Status prepare_codec_reducing(Context &context, const lpt_reduce_options &options, const ReductionPlan &reducing,
-                              int32_t ranks, bool is_to_all, CodecMoving &out_moving);
+                              int32_t ranks, bool is_to_all, CodecPlan &out_moving);
 
-Status reduce_to_all_by_codec(Context &worker, Engine &engine, const CodecMoving &moving);
-Status reduce_to_parts_by_codec(Context &worker, Engine &engine, const CodecMoving &moving);
-Status gather_by_codec(Context &worker, Engine &engine, const CodecMoving &moving);
+Status reduce_to_all_by_codec(Context &worker, Engine &engine, const CodecPlan &moving);
+Status reduce_to_parts_by_codec(Context &worker, Engine &engine, const CodecPlan &moving);
+Status gather_by_codec(Context &worker, Engine &engine, const CodecPlan &moving);
 
 }  // namespace lpt

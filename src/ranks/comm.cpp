@@ -77,7 +77,7 @@ Status make_worker(const Context &context, std::unique_ptr<Context> &out_worker)
 }
 
 // Opens the device of the engine for the worker, with a separate stream.
-Status send_to_device(const Device &device, Comm &comm) {
+Status open_worker_device(const Device &device, Comm &comm) {
   Context &worker = *comm.worker;
   LPT_TRY(open_device(worker, device, nullptr));
   LPT_TRY(worker.queue.make_stream(comm.stream));
@@ -119,7 +119,7 @@ Status queue_here(Context &context, Comm &comm, const Collective &collective) {
 }
 
 // Queues the collective on the comm's stream, after the work that the context has queued.
-Status queue_aside(Context &context, Comm &comm, Collective collective, Future **out_future) {
+Status queue_async(Context &context, Comm &comm, Collective collective, Future **out_future) {
   auto future = std::make_unique<Future>();
   Context &worker = *comm.worker;
   worker.choices.clear();
@@ -141,7 +141,7 @@ Status queue_collective(Context &context, Comm &comm, Collective collective, Fut
   if (reach == DeviceSupport::kCpu) return check_on_cpus(comm);
   LPT_TRY(check_works_on(context, device_of(comm)));
   if (out_future == nullptr) return queue_here(context, comm, collective);
-  return queue_aside(context, comm, std::move(collective), out_future);
+  return queue_async(context, comm, std::move(collective), out_future);
 }
 
 }  // namespace
@@ -150,7 +150,7 @@ Status make_comm(const Context &context, std::unique_ptr<Engine> engine, Comm **
   auto comm = std::make_unique<Comm>();
   LPT_TRY(make_worker(context, comm->worker));
   if (!engine->device().is_cpu()) {
-    LPT_TRY(send_to_device(engine->device(), *comm));
+    LPT_TRY(open_worker_device(engine->device(), *comm));
     comm->device_engine = static_cast<DeviceEngine *>(engine.get());
   }
   comm->engine = std::move(engine);

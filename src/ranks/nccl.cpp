@@ -40,7 +40,7 @@ struct BootstrapInfo {
   uint8_t id[DeviceTransport::kIdBytes] = {};  // of rank 0
 };
 
-BootstrapInfo get_ready(const DeviceTransport &wire, int32_t rank) {
+BootstrapInfo make_bootstrap_info(const DeviceTransport &wire, int32_t rank) {
   BootstrapInfo mine;
   Status status = Endpoint::call(wire.check);
   if (status.is_ok() && rank == 0) status = Endpoint::call(wire.make_id, mine.id);
@@ -74,7 +74,7 @@ struct DeviceRankInfo {
 
 Status open_own(const Queue &queue, Engine &control, double seconds, DeviceRankInfo &out_place) {
   const DeviceTransport &wire = *queue.wire();
-  BootstrapInfo mine = get_ready(wire, control.rank());
+  BootstrapInfo mine = make_bootstrap_info(wire, control.rank());
   LPT_TRY(share_readiness(control, mine));
   out_place.rank = control.rank();
   out_place.ranks = control.ranks();

@@ -134,7 +134,7 @@ class Messages {
   Status one_shot() {
     const Range whole{0, reducing_.shares.back().end};
     Bytes mine{};
-    LPT_TRY(run_of(whole, mine));
+    LPT_TRY(contiguous_bytes(whole, mine));
     const std::vector<Bytes> outgoing(static_cast<size_t>(engine_.ranks()), mine);
     LPT_TRY(exchange(outgoing, whole, mine));
     reduce_range(worker_, reducing_, sources_, {lines_of(reducing_.output)}, whole);
@@ -146,7 +146,7 @@ class Messages {
     std::vector<Bytes> outgoing;
     for (const Range &share : reducing_.shares) {
       Bytes run{};
-      LPT_TRY(run_of(share, run));
+      LPT_TRY(contiguous_bytes(share, run));
       outgoing.push_back(run);
     }
     const Range &share = my_share();
@@ -191,7 +191,7 @@ class Messages {
   }
 
   // Returns a range of the input: in place if it is contiguous, otherwise copied.
-  Status run_of(const Range &range, Bytes &out_bytes) {
+  Status contiguous_bytes(const Range &range, Bytes &out_bytes) {
     LPT_TRY(place_of(input_, range, out_bytes));
     if (!input_.is_run(range)) input_.copy_to(range, out_bytes.data);
     return {};

@@ -102,7 +102,7 @@ class SignsRun {
     const auto scale = static_cast<float>(std::sqrt(sum / static_cast<double>(count)));
     message.set_scale(scale);
     return for_subranges(worker_, subranges, 0, [&](const Subrange &subrange, std::byte *) {
-      take_signs(scale, subrange.count, numbers + subrange.begin, message.signs_from(subrange.begin));
+      quantize_to_signs(scale, subrange.count, numbers + subrange.begin, message.signs_from(subrange.begin));
     });
   }
 

@@ -16,7 +16,7 @@ bool is_half_or_wider(lpt_format plain) {
 }
 
 // Returns true if the format represents NaN: a NaN of one rank must be a NaN of the result on all ranks.
-bool can_tell_nan(const Format &format) {
+bool represents_nan(const Format &format) {
   if (format.has_block_scale() || format.has_tensor_scale() || format.element == LPT_FORMAT_F32) return true;
   if (!has_element(format.element)) return false;
   const Element element = element_of(format.element);
@@ -35,7 +35,7 @@ Status check_wire_format(const lpt_reduce_options &options, const Format &own, F
   if (!check_holds_numbers(out_format.id, "wire").is_ok() || out_format.element == LPT_FORMAT_F64) {
     return unsupported("options->wire is %s: expected f32, or fewer bits that are numbers", name.c_str());
   }
-  if (!can_tell_nan(out_format)) {
+  if (!represents_nan(out_format)) {
     return unsupported("options->wire is %s: it has neither a scale nor a code for a NaN", name.c_str());
   }
   return {};
@@ -54,7 +54,7 @@ MatrixView share_view(const Format &format, int64_t columns) {
 
 // Sets the pointers of those components of a slice whose elements are `width` bytes wide. Returns the bytes of these
 // components.
-int64_t place_parts(MatrixView &view, int64_t width, std::byte *next) {
+int64_t assign_components(MatrixView &view, int64_t width, std::byte *next) {
   const Format &format = view.format;
   const BlockGrid grid = block_grid(format, 1, view.columns);
   int64_t bytes = 0;
@@ -153,7 +153,7 @@ MessageLayout lay_out_message(const Wire &wire, const std::vector<Range> &ranges
   for (const int64_t width : {4, 2, 1}) {
     for (MatrixView &share : layout.shares) {
       if (share.columns == 0) continue;
-      layout.bytes += place_parts(share, width, memory == nullptr ? nullptr : memory + layout.bytes);
+      layout.bytes += assign_components(share, width, memory == nullptr ? nullptr : memory + layout.bytes);
     }
   }
   return layout;
@@ -167,8 +167,8 @@ Status take_message(Context &worker, const Wire &wire, const std::vector<Range> 
   return {};
 }
 
-void cast_piece(const Wire &wire, const MatrixView &source, const MatrixView &target, const RandomSource &draws,
-                int64_t index) {
+void cast_span(const Wire &wire, const MatrixView &source, const MatrixView &target, const RandomSource &draws,
+               int64_t index) {
   QuantizeRequest request = wire.cast;
   request.source = source;
   request.target = target;

@@ -38,8 +38,8 @@ Status take_message(Context &worker, const Wire &wire, const std::vector<Range> 
                     Bytes &out_bytes);
 
 // Casts a span of a slice; requires !is_whole. `index`: tensor index of the first element.
-void cast_piece(const Wire &wire, const MatrixView &source, const MatrixView &target, const RandomSource &draws,
-                int64_t index);
+void cast_span(const Wire &wire, const MatrixView &source, const MatrixView &target, const RandomSource &draws,
+               int64_t index);
 
 // Casts a full slice. `index`: tensor index of the first element.
 Status cast_share(Context &worker, const Wire &wire, const MatrixView &source, const MatrixView &share,

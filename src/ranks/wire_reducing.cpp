@@ -94,8 +94,8 @@ class WireRun {
     return for_subranges(
         worker_, subranges_of(ranges, segment), line.bytes(segment), [&](const Subrange &subrange, std::byte *scratch) {
           const int64_t begin = ranges[subrange.share].begin + subrange.begin;
-          cast_piece(wire_, line.gathered({begin, begin + subrange.count}, scratch),
-                     cut_columns(targets[subrange.share], subrange.begin, subrange.count), draws, begin);
+          cast_span(wire_, line.gathered({begin, begin + subrange.count}, scratch),
+                    cut_columns(targets[subrange.share], subrange.begin, subrange.count), draws, begin);
         });
   }
 
@@ -181,9 +181,9 @@ class WireRun {
                                                        : result_of(scratch);
                             add_subrange(sources, subrange, *reducing_.kernel_to_f32, LPT_FORMAT_F32, scratch, sum);
                             if (wire_.is_whole) return;
-                            cast_piece(wire_, dense_view(LPT_FORMAT_F32, sum, 1, subrange.count),
-                                       cut_columns(target, subrange.begin, subrange.count), draws,
-                                       share.begin + subrange.begin);
+                            cast_span(wire_, dense_view(LPT_FORMAT_F32, sum, 1, subrange.count),
+                                      cut_columns(target, subrange.begin, subrange.count), draws,
+                                      share.begin + subrange.begin);
                           }));
     if (!wire_.is_whole) return {};
     return cast_share(worker_, wire_, dense_view(LPT_FORMAT_F32, whole, 1, share.count()), target, draws, share.begin);

@@ -27,9 +27,9 @@ class TileCounter {
   double count() { return matrices(wanting_); }
 
  private:
-  using Wanting = std::vector<int32_t>;  // number of columns by number of missing ones
+  using MissingOnes = std::vector<int32_t>;  // number of columns by number of missing ones
 
-  double matrices(const Wanting &wanting) {
+  double matrices(const MissingOnes &wanting) {
     bool is_done = true;
     for (size_t ones = 1; ones < wanting.size(); ++ones) is_done = is_done && wanting[ones] == 0;
     if (is_done) return 1.0;
@@ -42,11 +42,11 @@ class TileCounter {
 
   // Returns the number of ways to place `left` ones of a row in columns with at least `ones` missing ones, and to complete
   // the matrix.
-  double rows(const Wanting &before, const Wanting &after, size_t ones, int32_t left) {
+  double rows(const MissingOnes &before, const MissingOnes &after, size_t ones, int32_t left) {
     if (ones == before.size()) return left == 0 ? matrices(after) : 0.0;
     double result = 0.0;
     for (int32_t taken = 0; taken <= std::min(left, before[ones]); ++taken) {
-      Wanting next = after;
+      MissingOnes next = after;
       next[ones] -= taken;
       next[ones - 1] += taken;
       result += binomial(before[ones], taken) * rows(before, next, ones + 1, left - taken);
@@ -55,8 +55,8 @@ class TileCounter {
   }
 
   int32_t kept_;
-  Wanting wanting_;
-  std::map<Wanting, double> known_;
+  MissingOnes wanting_;
+  std::map<MissingOnes, double> known_;
 };
 
 double log2_factorial(int32_t n) {

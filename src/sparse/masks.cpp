@@ -20,7 +20,7 @@ Status check_mask(const Tensor *tensor, const char *name, bool needs_data, Matri
   return unsupported("%s is %s: expected uint8", name, format_name(out_view.format.id).c_str());
 }
 
-Status check_beside(const MatrixView &view, const char *name, const MatrixView &source, const char *source_name) {
+Status check_same_shape(const MatrixView &view, const char *name, const MatrixView &source, const char *source_name) {
   LPT_TRY(check_shape(view, name, source.rows, source.columns, source_name));
   return check_no_overlap(view, name, source, source_name);
 }
@@ -137,7 +137,7 @@ Status decay_masked(Context &context, const Tensor *weight, const Tensor *mask, 
   if (whole.gradient.format.id != LPT_FORMAT_F32) {
     return unsupported("gradient is %s: expected f32", format_name(whole.gradient.format.id).c_str());
   }
-  LPT_TRY(check_beside(whole.gradient, "gradient", whole.weight, "weight"));
+  LPT_TRY(check_same_shape(whole.gradient, "gradient", whole.weight, "weight"));
   LPT_TRY(check_no_overlap(whole.gradient, "gradient", whole.mask, "mask"));
   whole.rate = static_cast<float>(rate);
   const auto slice = [](const MaskDecayRequest &of, int64_t begin, int64_t count) {

@@ -42,7 +42,7 @@ class Ordering {
   const std::vector<int32_t> &order() const { return order_; }
 
   // Returns the columns sorted by descending norm and distributed to the groups in serpentine order.
-  std::vector<int32_t> dealt() const {
+  std::vector<int32_t> serpentine_order() const {
     std::vector<double> norms(static_cast<size_t>(columns_));
     for (int64_t c = 0; c < columns_; ++c) {
       for (int64_t r = 0; r < rows_; ++r) {
@@ -163,11 +163,11 @@ Status order_sparse(Context &context, const Tensor *weight, const lpt_sparse_opt
   Ordering ordering(numbers, options.kept, options.of);
   std::vector<int32_t> given(static_cast<size_t>(view.columns));
   std::iota(given.begin(), given.end(), 0);
-  ordering.set(ordering.dealt());
+  ordering.set(ordering.serpentine_order());
   const double dealt_energy = ordering.kept_energy();
-  const std::vector<int32_t> dealt = ordering.order();
+  const std::vector<int32_t> serpentine_order = ordering.order();
   ordering.set(given);
-  if (dealt_energy > ordering.kept_energy()) ordering.set(dealt);
+  if (dealt_energy > ordering.kept_energy()) ordering.set(serpentine_order);
   const int64_t trials = options.iterations != 0 ? options.iterations : kTrialsOfAColumn * view.columns;
   if (view.columns > 0) LPT_TRY(exchange_columns(context, trials, random, view.columns, ordering));
   std::copy(ordering.order().begin(), ordering.order().end(), order);

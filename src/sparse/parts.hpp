@@ -24,7 +24,7 @@ inline int32_t count_kept(const MatrixView &mask, int64_t row, int64_t begin, in
 }
 
 // Rejects a matrix that does not have the shape of the source or overlaps it.
-Status check_beside(const MatrixView &view, const char *name, const MatrixView &source, const char *source_name);
+Status check_same_shape(const MatrixView &view, const char *name, const MatrixView &source, const char *source_name);
 
 // Checks an output: f32 or the format of the source. It may be in-place, but must not overlap the source partially.
 Status check_output(const Tensor *tensor, const char *name, bool needs_data, const MatrixView &source,

@@ -83,7 +83,7 @@ Status check_selection(const Tensor *source, const lpt_sparse_options &options, 
   LPT_TRY(check_wide_matrix(source, "source", needs_data, selection.source, device));
   if (mask != nullptr) {
     LPT_TRY(check_mask(mask, "mask", needs_data, selection.mask, device));
-    LPT_TRY(check_beside(selection.mask, "mask", selection.source, "source"));
+    LPT_TRY(check_same_shape(selection.mask, "mask", selection.source, "source"));
   }
   if (masked != nullptr) {
     LPT_TRY(check_output(masked, "masked", needs_data, selection.source, selection.masked, device));
@@ -96,7 +96,7 @@ Status check_selection(const Tensor *source, const lpt_sparse_options &options, 
 
 // Sets the indices of the random words of the groups. They are counted over the full tensor in row order, for both
 // directions.
-Status place_draws(const lpt_sparse_options &options, const RandomSource &random, SparseMaskRequest &request) {
+Status set_draw_indices(const lpt_sparse_options &options, const RandomSource &random, SparseMaskRequest &request) {
   if (!is_drawn(options.rule) || random.row_stride == 0) return {};
   const bool is_column = options.direction == LPT_SPARSE_DIRECTION_COLUMN;
   const int64_t row = random.offset / random.row_stride;
@@ -179,7 +179,7 @@ Status select_groups(Context &context, const lpt_sparse_options &options, const 
   whole.random = selection.random;
   whole.importance = selection.importance;
   whole.is_streamed = bytes_of(selection.masked) >= kStreamedBytes;
-  LPT_TRY(place_draws(options, selection.random, whole));
+  LPT_TRY(set_draw_indices(options, selection.random, whole));
   if (!is_on_cpu(context)) return queue_groups(context, whole, is_check_only(options.flags));
   const KernelEntry<SparseMaskRequest> *kernel = nullptr;
   LPT_TRY(select_kernel(context, "sparse_mask", sparse_mask_kernels(), whole, {selection.source.format.id}, &kernel));

@@ -31,7 +31,7 @@ struct CodeReader {
 };
 
 void put_code(PanelKind kind, uint8_t *panel, int64_t lane, int64_t p, uint32_t code) {
-  const PanelPlace place = panel_place(kind, lane, p);
+  const PanelPosition place = panel_position(kind, lane, p);
   uint8_t *const to = panel + place.byte;
   if (kind == PanelKind::kNibbles) {
     *to = static_cast<uint8_t>(*to | (code & 15) << place.shift);
@@ -46,7 +46,7 @@ void put_code(PanelKind kind, uint8_t *panel, int64_t lane, int64_t p, uint32_t 
 }
 
 uint32_t get_code(PanelKind kind, const uint8_t *panel, int64_t lane, int64_t p) {
-  const PanelPlace place = panel_place(kind, lane, p);
+  const PanelPosition place = panel_position(kind, lane, p);
   const uint8_t *const from = panel + place.byte;
   if (kind == PanelKind::kNibbles) return static_cast<uint32_t>(*from >> place.shift) & 15;
   if (kind == PanelKind::kHalves) {
@@ -70,7 +70,7 @@ struct LaneRuns {
 };
 
 LaneRuns runs_of(PanelKind kind, int32_t bits, int64_t lane) {
-  const int64_t first = panel_place(kind, lane, 0).byte;
+  const int64_t first = panel_position(kind, lane, 0).byte;
   switch (kind) {
     case PanelKind::kNibbles:
       return {first, kPanelLineBytes, 4, bits == 4 ? 2 : 0};
@@ -137,9 +137,9 @@ int64_t unpack_spread_runs(PanelKind kind, int32_t bits, const LaneRuns &runs, i
 // Copies the complete runs of a row to its lane. Returns the number of copied codes; the caller copies the others.
 int64_t pack_runs(PanelKind kind, int32_t bits, const uint8_t *row, int64_t k, int64_t lane, uint8_t *panel) {
   const LaneRuns runs = runs_of(kind, bits, lane);
-  if (runs.bytes == 0) return pack_spread_runs(kind, bits, runs, panel_place(kind, lane, 0).shift, row, k, panel);
+  if (runs.bytes == 0) return pack_spread_runs(kind, bits, runs, panel_position(kind, lane, 0).shift, row, k, panel);
   const int64_t count = k / runs.codes;
-  const int32_t shift = panel_place(kind, lane, 0).shift;
+  const int32_t shift = panel_position(kind, lane, 0).shift;
   uint8_t *to = panel + runs.first;
   for (int64_t i = 0; i < count; ++i, to += runs.step) {
     if (kind == PanelKind::kNibbles) {
@@ -158,9 +158,9 @@ int64_t pack_runs(PanelKind kind, int32_t bits, const uint8_t *row, int64_t k, i
 
 int64_t unpack_runs(PanelKind kind, int32_t bits, const uint8_t *panel, int64_t k, int64_t lane, uint8_t *row) {
   const LaneRuns runs = runs_of(kind, bits, lane);
-  if (runs.bytes == 0) return unpack_spread_runs(kind, bits, runs, panel_place(kind, lane, 0).shift, panel, k, row);
+  if (runs.bytes == 0) return unpack_spread_runs(kind, bits, runs, panel_position(kind, lane, 0).shift, panel, k, row);
   const int64_t count = k / runs.codes;
-  const int32_t shift = panel_place(kind, lane, 0).shift;
+  const int32_t shift = panel_position(kind, lane, 0).shift;
   const uint8_t *from = panel + runs.first;
   for (int64_t i = 0; i < count; ++i, from += runs.step) {
     if (kind == PanelKind::kNibbles) {

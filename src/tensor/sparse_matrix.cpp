@@ -39,7 +39,8 @@ MatrixView plain_view(const MatrixView &view) {
   return plain;
 }
 
-Status check_stored_apart(const MatrixView &sparse, const char *name, const MatrixView &other, const char *other_name) {
+Status check_no_stored_overlap(const MatrixView &sparse, const char *name, const MatrixView &other,
+                               const char *other_name) {
   MatrixView indices = dense_view(LPT_FORMAT_UINT8, sparse.indices, sparse.rows, index_bytes(sparse.columns));
   indices.row_stride = sparse.index_stride;
   LPT_TRY(check_no_overlap(plain_view(sparse), name, other, other_name));

@@ -33,7 +33,8 @@ class RowWriter {
 MatrixView dense_shape(const MatrixView &sparse);
 
 // Rejects a sparse matrix whose stored elements or indices overlap another matrix.
-Status check_stored_apart(const MatrixView &sparse, const char *name, const MatrixView &other, const char *other_name);
+Status check_no_stored_overlap(const MatrixView &sparse, const char *name, const MatrixView &other,
+                               const char *other_name);
 
 // Checks all indices of a sparse matrix. The error names the first invalid one.
 Status check_places(const MatrixView &sparse, const char *name);

@@ -312,7 +312,7 @@ Status check_buffer(const Plan &plan, const void *buffer, size_t buffer_bytes) {
   if (buffer == nullptr) return invalid("buffer is NULL: expected %zu bytes", plan.bytes);
   const MatrixView bytes = vector_view(LPT_FORMAT_UINT8, buffer, static_cast<int64_t>(plan.bytes));
   if (plan.view.format.is_sparse) {
-    LPT_TRY(check_stored_apart(plan.view, "tensor", bytes, "buffer"));
+    LPT_TRY(check_no_stored_overlap(plan.view, "tensor", bytes, "buffer"));
   } else {
     LPT_TRY(check_no_overlap(bytes, "buffer", plan.view, "tensor"));
   }

@@ -56,7 +56,7 @@ int64_t count_tiles(const RowTiles &tiles, const std::vector<int32_t> &order, in
 }
 
 // The rows that are not in the order, sorted by descending number of tiles, then by index.
-struct Left {
+struct UnorderedRows {
   std::vector<int32_t> rows;
   std::vector<int64_t> counts;  // by row index
 
@@ -67,7 +67,7 @@ struct Left {
   }
 };
 
-size_t find_nearest(const RowTiles &tiles, const Left &left, const std::vector<uint64_t> &line) {
+size_t find_nearest(const RowTiles &tiles, const UnorderedRows &left, const std::vector<uint64_t> &line) {
   size_t best = 0;
   int64_t least = INT64_MAX;
   for (size_t i = 0; i < left.rows.size() && least > 0; ++i) {
@@ -80,7 +80,7 @@ size_t find_nearest(const RowTiles &tiles, const Left &left, const std::vector<u
 }
 
 Status cluster(Context &context, const RowTiles &tiles, int64_t rows, int64_t tile_rows, std::vector<int32_t> &order) {
-  Left left;
+  UnorderedRows left;
   left.rows.resize(static_cast<size_t>(rows));
   left.counts.resize(static_cast<size_t>(rows));
   std::iota(left.rows.begin(), left.rows.end(), 0);

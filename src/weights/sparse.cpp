@@ -39,7 +39,7 @@ Status check_zeros(const Format &format) {
 }
 
 // Replaces codes of negative zero by code 0, so that they are not stored. Does nothing if code 0 is not zero.
-void drop_signs(PanelKind kind, const Element &element, uint8_t *codes, int64_t bytes) {
+void clear_negative_zeros(PanelKind kind, const Element &element, uint8_t *codes, int64_t bytes) {
   if (decode(element, 0) != 0.0f) return;
   if (kind == PanelKind::kNibbles || kind == PanelKind::kBytePairs || kind == PanelKind::kByteQuads) {
     uint8_t kept[256];
@@ -69,7 +69,7 @@ void drop_signs_f32(uint8_t *codes, int64_t bytes) {
   }
 }
 
-void drop_signs(Context &context, const MatrixView &panels, int64_t count) {
+void clear_negative_zeros(Context &context, const MatrixView &panels, int64_t count) {
   const PanelKind kind = panel_kind(panels.format.element);
   const int64_t bytes = panel_size(panels.format, panels.columns).payload;
   parallel_parts(context, count, bytes, [&](int64_t begin, int64_t length) {
@@ -77,7 +77,7 @@ void drop_signs(Context &context, const MatrixView &panels, int64_t count) {
     if (kind == PanelKind::kWords) {
       drop_signs_f32(codes, length * bytes);
     } else {
-      drop_signs(kind, element_of(panels.format.element), codes, length * bytes);
+      clear_negative_zeros(kind, element_of(panels.format.element), codes, length * bytes);
     }
   });
 }
@@ -87,7 +87,7 @@ bool has_only_zeros(const std::byte *memory, int64_t bytes) {
 }
 
 // One matrix of sparse packed weights, and the panels that it is created from.
-struct Making {
+struct SparseBuild {
   MatrixView panels, sparse_packed;
   int64_t panel_bytes;
 
@@ -99,7 +99,7 @@ struct Making {
   }
 };
 
-void mark_tiles(const Making &making, int64_t line, uint8_t *bits) {
+void mark_tiles(const SparseBuild &making, int64_t line, uint8_t *bits) {
   const MatrixView &sparse_packed = making.sparse_packed;
   const int64_t height = sparse_packed.tile_rows / kPanelLanes, first = line * height;
   const int64_t count = std::min(height, panels_for(sparse_packed.rows) - first);
@@ -113,7 +113,7 @@ void mark_tiles(const Making &making, int64_t line, uint8_t *bits) {
   }
 }
 
-void store_tiles(const Making &making, int64_t line, int64_t unit_bytes) {
+void store_tiles(const SparseBuild &making, int64_t line, int64_t unit_bytes) {
   const MatrixView &sparse_packed = making.sparse_packed;
   const int64_t height = sparse_packed.tile_rows / kPanelLanes, first = line * height;
   const int64_t count = std::min(height, panels_for(sparse_packed.rows) - first);
@@ -144,7 +144,7 @@ Status choose_bitmask_rows(Context &context, BitmaskKernels &out_rows) {
 }
 
 // Computes the bits of all lines of one matrix.
-void mark_lines(Context &context, const BitmaskKernels &rows, const Making &making, int64_t lines) {
+void mark_lines(Context &context, const BitmaskKernels &rows, const SparseBuild &making, int64_t lines) {
   const MatrixView &sparse_packed = making.sparse_packed;
   const int64_t count = memory_lines(sparse_packed);
   parallel_parts(context, lines, making.panel_bytes, [&](int64_t begin, int64_t length) {
@@ -161,7 +161,7 @@ void mark_lines(Context &context, const BitmaskKernels &rows, const Making &maki
   });
 }
 
-void store_lines(Context &context, const BitmaskKernels &rows, const Making &making, int64_t lines,
+void store_lines(Context &context, const BitmaskKernels &rows, const SparseBuild &making, int64_t lines,
                  int64_t unit_bytes) {
   const MatrixView &sparse_packed = making.sparse_packed;
   const int64_t count = memory_lines(sparse_packed);
@@ -223,7 +223,7 @@ Status pack_sparse(Context &context, const Tensor &panels, const SparsePacking &
   const int64_t lines = sparse_lines(*marked), experts = filled_experts(panels), all = experts * lines;
   const int64_t bytes = panel_size(panels.format, panels.extents[panels.rank - 1]).payload;
   for (int64_t e = 0; e < experts; ++e) {
-    drop_signs(context, panels_of(panels, e), panels_for(panels.extents[panels.rank - 2]));
+    clear_negative_zeros(context, panels_of(panels, e), panels_for(panels.extents[panels.rank - 2]));
   }
   for (int64_t e = 0; e < experts; ++e)
     mark_lines(context, rows, {panels_of(panels, e), panels_of(*marked, e), bytes}, lines);

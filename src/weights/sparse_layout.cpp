@@ -10,11 +10,11 @@
 namespace lpt {
 namespace {
 
-constexpr int64_t kCodePiece = 4;
+constexpr int64_t kCodeSegment = 4;
 constexpr int64_t kIndexPiece = 2;
 constexpr int kNoIndices = 0x44;  // indices of two empty groups, which store their first two columns
 
-int64_t pieces_of(int64_t extent, int64_t piece) { return (extent + piece - 1) / piece; }
+int64_t segments_of(int64_t extent, int64_t piece) { return (extent + piece - 1) / piece; }
 
 bool is_wide(const MatrixView &sparse) { return element_bits(sparse.format.element) == 16; }
 
@@ -38,10 +38,10 @@ class MmaOrder {
   static constexpr int64_t kRows = 16;  // rows that share memory
 
   explicit MmaOrder(const MatrixView &sparse)
-      : codes_across_(pieces_of(sparse.columns, kColumns) * (is_wide(sparse) ? 2 : 1) * kCodes),
-        indices_across_(pieces_of(sparse.columns, kColumns) * kIndices),
-        code_bytes_(pieces_of(sparse.rows, kRows) * codes_across_),
-        index_bytes_(pieces_of(sparse.rows, kRows) * indices_across_),
+      : codes_across_(segments_of(sparse.columns, kColumns) * (is_wide(sparse) ? 2 : 1) * kCodes),
+        indices_across_(segments_of(sparse.columns, kColumns) * kIndices),
+        code_bytes_(segments_of(sparse.rows, kRows) * codes_across_),
+        index_bytes_(segments_of(sparse.rows, kRows) * indices_across_),
         half_step_(is_wide(sparse) ? 2 : 4),
         odd_step_(is_wide(sparse) ? 4 : 2),
         is_filled_up_(sparse.rows % kRows != 0 || sparse.columns % kColumns != 0) {}
@@ -97,7 +97,7 @@ class CutlassOrder {
   bool is_filled_up() const { return false; }
 
   int64_t code_row(int64_t row) const { return row * code_bytes_of_row_; }
-  int64_t code_place(int64_t piece) const { return piece * kCodePiece; }
+  int64_t code_place(int64_t piece) const { return piece * kCodeSegment; }
   int64_t index_row(int64_t row) const {
     const int64_t line = row / group_ * group_ + row % 8 * (group_ / 8) + row % group_ / 8;
     const int64_t lower = line % 2;  // row of the 2 × 2 units, and column after the exchange
@@ -132,15 +132,15 @@ uint8_t *indices_at(const MatrixView &sparse, int64_t row) { return sparse.indic
 
 // Sets the high half of the last index byte if it has no group.
 void clear_half_without_group(const MatrixView &sparse, uint8_t &last) {
-  if (pieces_of(sparse.columns, 4) % 2 != 0) last = static_cast<uint8_t>((last & 0x0F) | (kNoIndices & 0xF0));
+  if (segments_of(sparse.columns, 4) % 2 != 0) last = static_cast<uint8_t>((last & 0x0F) | (kNoIndices & 0xF0));
 }
 
 template <typename Order>
 void write_row(const Order &order, const MatrixView &sparse, int64_t row, uint8_t *buffer) {
   const uint8_t *const codes = codes_at(sparse, row);
   uint8_t *const code_line = buffer + order.code_row(row);
-  for_pieces<kCodePiece>(code_bytes_of_row(sparse), [&](int64_t piece, size_t bytes) {
-    std::memcpy(code_line + order.code_place(piece), codes + piece * kCodePiece, bytes);
+  for_pieces<kCodeSegment>(code_bytes_of_row(sparse), [&](int64_t piece, size_t bytes) {
+    std::memcpy(code_line + order.code_place(piece), codes + piece * kCodeSegment, bytes);
   });
   const uint8_t *const indices = indices_at(sparse, row);
   uint8_t *const index_line = buffer + order.code_bytes() + order.index_row(row);
@@ -156,8 +156,8 @@ template <typename Order>
 void read_codes(const Order &order, const uint8_t *buffer, const MatrixView &sparse, int64_t row) {
   uint8_t *const codes = codes_at(sparse, row);
   const uint8_t *const line = buffer + order.code_row(row);
-  for_pieces<kCodePiece>(code_bytes_of_row(sparse), [&](int64_t piece, size_t bytes) {
-    std::memcpy(codes + piece * kCodePiece, line + order.code_place(piece), bytes);
+  for_pieces<kCodeSegment>(code_bytes_of_row(sparse), [&](int64_t piece, size_t bytes) {
+    std::memcpy(codes + piece * kCodeSegment, line + order.code_place(piece), bytes);
   });
 }
 
@@ -175,7 +175,7 @@ void read_indices(const Order &order, const uint8_t *buffer, const MatrixView &s
 // Runs body(row) for every row. One thread processes all rows that share cache lines.
 template <typename Order, typename Body>
 void for_rows(Context &context, const MatrixView &sparse, const Body &body) {
-  const int64_t units = pieces_of(sparse.rows, Order::kRows);
+  const int64_t units = segments_of(sparse.rows, Order::kRows);
   parallel_parts(context, units, Order::kRows * sparse.columns, [&](int64_t begin, int64_t count) {
     const int64_t end = std::min((begin + count) * Order::kRows, sparse.rows);
     for (int64_t row = begin * Order::kRows; row < end; ++row) body(row);

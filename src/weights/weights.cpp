@@ -143,7 +143,7 @@ Status take_weights(Context &context, const Tensor *weights, bool needs_data, Ma
 }
 
 // Rejects weights on a device. Panels are a layout for CPU kernels, and device kernels gain nothing from them.
-Status check_home(const Context &context, const Tensor *weights) {
+Status check_on_cpu(const Context &context, const Tensor *weights) {
   const bool is_tensor = weights != nullptr && weights->kind == HandleKind::kTensor;
   const Device &device = is_tensor ? weights->device : context.queue.device();
   if (device.is_cpu()) return {};
@@ -174,7 +174,7 @@ Status take_unpacked(Context &context, const MatrixView &panels, bool is_check_o
 
 Status pack_weights(Context &context, const Tensor *weights, const lpt_weights_options &options, Tensor **out_packed) {
   LPT_TRY(check_flags("flags", options.flags));
-  LPT_TRY(check_home(context, weights));
+  LPT_TRY(check_on_cpu(context, weights));
   const bool needs_data = !is_check_only(options.flags);
   MatrixView all;
   LPT_TRY(take_weights(context, weights, needs_data, all));

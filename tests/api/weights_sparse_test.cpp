@@ -26,7 +26,7 @@ lpt_weights_options bitmask() {
   return options;
 }
 
-bool takes_tiles(lpt_format format) { return format != LPT_FORMAT_UINT4_1X64 && format != LPT_FORMAT_NF4_1X64; }
+bool can_gather_columns(lpt_format format) { return format != LPT_FORMAT_UINT4_1X64 && format != LPT_FORMAT_NF4_1X64; }
 
 // Runs a GEMM with beta, a bias and a quantized c.
 std::vector<double> full_gemm(lpt_context *context, const lpt_tensor *a, const lpt_tensor *b, int64_t m, int64_t n,
@@ -121,7 +121,7 @@ TEST(TileWeights, HaveTheGemmsOfTheirRows) {
   lpt_context *const c = context.get();
   int place = 0;
   for (const lpt_format format : kFormats) {
-    if (!takes_tiles(format)) continue;
+    if (!can_gather_columns(format)) continue;
     const bool is_wide = format == LPT_FORMAT_E4M3FN_128X128;
     for (const auto &[m, n, k] : kShapes) {
       for (const auto &[rows, columns] :
@@ -189,7 +189,7 @@ TEST(SparseWeights, AreUnpackedToTheSameNumbersAndScales) {
     if (description.block_scale != LPT_FORMAT_NONE && description.block_rows != 1) continue;
     const Tensor weights = tensor_of(c, format, n, k, thinned(831, n, k, 0.7, 32, 32));
     for (const lpt_weights_options &options : {bitmask(), tiles(64, 64)}) {
-      if (options.storage == LPT_WEIGHTS_STORAGE_BLOCK_SPARSE && !takes_tiles(format)) continue;
+      if (options.storage == LPT_WEIGHTS_STORAGE_BLOCK_SPARSE && !can_gather_columns(format)) continue;
       const Tensor sparse_packed = pack(c, weights.get(), &options);
       const Tensor back = make_tensor(c, format, n, k);
       ASSERT_TRUE(ok(c, lpt_weights_unpack(c, sparse_packed.get(), back.get()))) << name_of(format);
@@ -256,7 +256,7 @@ TEST(SparseWeights, OfExpertsAreCutAndSaved) {
   const int64_t m = 3, n = 150, k = 160, begin = 64, rows = n - begin;
   for (const lpt_format format : {LPT_FORMAT_NVFP4, LPT_FORMAT_INT8_ROW, LPT_FORMAT_BF16, LPT_FORMAT_UINT4_1X64}) {
     for (const lpt_weights_options &options : {bitmask(), tiles(64, 32)}) {
-      if (options.storage == LPT_WEIGHTS_STORAGE_BLOCK_SPARSE && !takes_tiles(format)) continue;
+      if (options.storage == LPT_WEIGHTS_STORAGE_BLOCK_SPARSE && !can_gather_columns(format)) continue;
       SCOPED_TRACE(name_of(format) + " storage " + std::to_string(options.storage));
       const Tensor weights = tensor_of(c, format, {3, n, k}, thinned(841, 3 * n, k, 0.6, 2, 32));
       const Tensor sparse_packed = pack(c, weights.get(), &options);
@@ -353,7 +353,7 @@ TEST(TileWeights, HaveDefaultSidesInEveryFormat) {
   }
   const lpt_weights_options options = tiles();
   for (const lpt_format format : formats) {
-    if (!takes_tiles(format)) continue;
+    if (!can_gather_columns(format)) continue;
     SCOPED_TRACE(name_of(format));
     const Tensor weights = tensor_of(c, format, n, k, thinned(823, n, k, 0.6));
     const Tensor a = tensor_of(c, LPT_FORMAT_F32, m, k, draw_normal(824, m * k));

@@ -271,7 +271,7 @@ Fit fit(const Numbers &exact, const Numbers &found) {
 }
 
 // The error of a slice equals that of the full layer, and so does the factor of its GEMM: 1, except for unit-scaled recipes.
-void expect_alike(const Numbers &exact, const Numbers &whole, const Numbers &found, const std::string &what) {
+void expect_equal(const Numbers &exact, const Numbers &whole, const Numbers &found, const std::string &what) {
   const Fit expected = fit(exact, whole), given = fit(exact, found);
   EXPECT_NEAR(1.0, given.factor / expected.factor, 1e-4 + 0.25 * expected.error) << what;
   EXPECT_LE(given.error, 1e-6 + 1.3 * expected.error) << what;
@@ -306,9 +306,9 @@ void takes_every_recipe(const Rank &self) {
         return is_of_inner ? columns_of(numbers, layer.inner, layer.first_inner, layer.own_inner)
                            : columns_of(numbers, layer.outer, layer.first_outer, layer.own_outer);
       };
-      expect_alike(mine(exact.y, false), mine(dense.y, false), found.y, std::string(name) + ": y");
-      expect_alike(mine(exact.dx, true), mine(dense.dx, true), found.dx, std::string(name) + ": dx");
-      expect_alike(own_weight(layer, exact.dw), own_weight(layer, dense.dw), found.dw, std::string(name) + ": dw");
+      expect_equal(mine(exact.y, false), mine(dense.y, false), found.y, std::string(name) + ": y");
+      expect_equal(mine(exact.dx, true), mine(dense.dx, true), found.dx, std::string(name) + ": dx");
+      expect_equal(own_weight(layer, exact.dw), own_weight(layer, dense.dw), found.dw, std::string(name) + ": dw");
       ++taken;
     }
   }

@@ -127,7 +127,7 @@ std::vector<std::vector<double>> draw_gradients(int step, int32_t rank) {
   return all;
 }
 
-void expect_alike(const GpuRank &self, const State &state, const Option &option, int step_of_infinity = -1) {
+void expect_equal(const GpuRank &self, const State &state, const Option &option, int step_of_infinity = -1) {
   Side here(self, false, state), there(self, true, state);
   for (int step = 0; step < kSteps; ++step) {
     std::vector<std::vector<double>> gradients = draw_gradients(step, option.is_reduced ? self.rank : 0);
@@ -150,7 +150,7 @@ class NcclShards : public testing::TestWithParam<std::tuple<State, int32_t>> {
 
 TEST_P(NcclShards, HaveTheBitsOfCpus) {
   const auto &[state, ranks] = GetParam();
-  run_gpu_ranks(ranks, {}, [&state = state](const GpuRank &self, Comm &) { expect_alike(self, state, {}); });
+  run_gpu_ranks(ranks, {}, [&state = state](const GpuRank &self, Comm &) { expect_equal(self, state, {}); });
 }
 
 INSTANTIATE_TEST_SUITE_P(Suite, NcclShards, testing::Combine(testing::ValuesIn(kStates), testing::Values(1, 2, 3)),
@@ -165,18 +165,18 @@ class NcclShardSteps : public testing::Test {
 };
 
 TEST_F(NcclShardSteps, ClipByTheNormOfAll) {
-  run_gpu_ranks(3, {}, [](const GpuRank &self, Comm &) { expect_alike(self, kStates[3], {.largest_norm = 0.5}); });
+  run_gpu_ranks(3, {}, [](const GpuRank &self, Comm &) { expect_equal(self, kStates[3], {.largest_norm = 0.5}); });
 }
 
 TEST_F(NcclShardSteps, AreSkippedByAllWhereOneHasNoNumber) {
   run_gpu_ranks(3, {}, [](const GpuRank &self, Comm &) {
-    expect_alike(self, kStates[2], {.largest_norm = 0.5, .is_skipping = true}, 1);
-    expect_alike(self, kStates[0], {.largest_norm = 0.5}, 1);
+    expect_equal(self, kStates[2], {.largest_norm = 0.5, .is_skipping = true}, 1);
+    expect_equal(self, kStates[0], {.largest_norm = 0.5}, 1);
   });
 }
 
 TEST_F(NcclShardSteps, ReduceTheGradientsOfRanks) {
-  run_gpu_ranks(3, {}, [](const GpuRank &self, Comm &) { expect_alike(self, kStates[0], {.is_reduced = true}); });
+  run_gpu_ranks(3, {}, [](const GpuRank &self, Comm &) { expect_equal(self, kStates[0], {.is_reduced = true}); });
 }
 
 TEST_F(NcclShardSteps, AreOfStateAndCommOfOneDevice) {

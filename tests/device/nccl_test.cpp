@@ -16,7 +16,7 @@ Tensor numbers(const GpuRank &self, lpt_format format, int64_t rows, int64_t col
 
 // Checks that call(context, comm, input, output) writes the same output on CPUs and on GPUs.
 template <typename Call>
-void expect_alike(const GpuRank &self, const lpt_tensor *input, const lpt_tensor *output, const Call &call) {
+void expect_equal(const GpuRank &self, const lpt_tensor *input, const lpt_tensor *output, const Call &call) {
   const Tensor input_on_device = there(self, input), output_on_device = there(self, output);
   const lpt_tensor_description facts = describe(self.cpu, output);
   const Tensor expected = make_tensor(self.cpu, facts.format, {facts.extents, facts.extents + facts.rank});
@@ -38,7 +38,7 @@ void broadcasts(const GpuRank &self) {
   for (int32_t root = 0; root < self.ranks; ++root) {
     for (const lpt_format format : {LPT_FORMAT_F32, LPT_FORMAT_NVFP4, LPT_FORMAT_UINT4_1X32}) {
       const Tensor mine = numbers(self, format, 3, 64);
-      expect_alike(self, mine.get(), mine.get(), [&](auto *context, auto *comm, auto *, auto *output) {
+      expect_equal(self, mine.get(), mine.get(), [&](auto *context, auto *comm, auto *, auto *output) {
         return lpt_broadcast(context, comm, root, output, nullptr);
       });
     }
@@ -54,7 +54,7 @@ void gathers(const GpuRank &self) {
   }
   for (const lpt_format format : {LPT_FORMAT_BF16, LPT_FORMAT_MXFP8_E4M3}) {
     const Tensor mine = numbers(self, format, 2 * self.rank + 1, 96), all = make_tensor(self.cpu, format, rows, 96);
-    expect_alike(self, mine.get(), all.get(), [&](auto *context, auto *comm, auto *input, auto *output) {
+    expect_equal(self, mine.get(), all.get(), [&](auto *context, auto *comm, auto *input, auto *output) {
       return lpt_all_gather(context, comm, input, counts.data(), nullptr, output, nullptr);
     });
   }
@@ -64,7 +64,7 @@ void exchanges(const GpuRank &self) {
   const int64_t rows = 3 * self.ranks;
   const Tensor mine = numbers(self, LPT_FORMAT_E4M3FN_1X128, rows, 256),
                theirs = make_tensor(self.cpu, LPT_FORMAT_E4M3FN_1X128, rows, 256);
-  expect_alike(self, mine.get(), theirs.get(), [&](auto *context, auto *comm, auto *input, auto *output) {
+  expect_equal(self, mine.get(), theirs.get(), [&](auto *context, auto *comm, auto *input, auto *output) {
     return lpt_all_to_all(context, comm, input, nullptr, nullptr, output, nullptr);
   });
 }
@@ -74,7 +74,7 @@ void mail(const GpuRank &self) {
   if (self.ranks == 1) return;
   const int32_t next = (self.rank + 1) % self.ranks, before = (self.rank + self.ranks - 1) % self.ranks;
   const Tensor mine = numbers(self, LPT_FORMAT_F32, 5, 40), theirs = make_tensor(self.cpu, LPT_FORMAT_F32, 5, 40);
-  expect_alike(self, mine.get(), theirs.get(), [&](auto *context, auto *comm, auto *input, auto *output) {
+  expect_equal(self, mine.get(), theirs.get(), [&](auto *context, auto *comm, auto *input, auto *output) {
     const auto send = [&] { return lpt_send(context, comm, input, next, 3, nullptr); };
     const auto receive = [&] { return lpt_receive(context, comm, output, before, 3, nullptr); };
     if (self.rank == 0) return std::max(send(), receive());
@@ -98,7 +98,7 @@ void parts(const GpuRank &self) {
   part.bootstrap = here.get();
   part.comm = there.get();
   const Tensor mine = numbers(self, LPT_FORMAT_F32, 3, 50);
-  expect_alike(part, mine.get(), mine.get(), [&](auto *context, auto *comm, auto *input, auto *output) {
+  expect_equal(part, mine.get(), mine.get(), [&](auto *context, auto *comm, auto *input, auto *output) {
     return lpt_all_reduce(context, comm, input, nullptr, output, nullptr);
   });
 }
@@ -114,7 +114,7 @@ void sums(const GpuRank &self) {
       lpt_reduce_options options = LPT_REDUCE_OPTIONS_INIT;
       options.reduction = reduction;
       options.factor = 0.3;
-      expect_alike(self, mine.get(), mine.get(), [&](auto *context, auto *comm, auto *input, auto *output) {
+      expect_equal(self, mine.get(), mine.get(), [&](auto *context, auto *comm, auto *input, auto *output) {
         return lpt_all_reduce(context, comm, input, &options, output, nullptr);
       });
     }
@@ -125,7 +125,7 @@ void sums(const GpuRank &self) {
 void sums_of_columns(const GpuRank &self) {
   for (const int64_t rows : {3, 400}) {
     const Tensor whole = numbers(self, LPT_FORMAT_F32, rows, 80);
-    expect_alike(self, whole.get(), whole.get(), [&](auto *context, auto *comm, auto *, auto *output) {
+    expect_equal(self, whole.get(), whole.get(), [&](auto *context, auto *comm, auto *, auto *output) {
       const Tensor some = view(context, output, {0, 16}, {rows, 45});
       return lpt_all_reduce(context, comm, some.get(), nullptr, some.get(), nullptr);
     });
@@ -142,7 +142,7 @@ void sums_of_parts(const GpuRank &self) {
                  part = make_tensor(self.cpu, LPT_FORMAT_F32, own, 512);
     lpt_reduce_options options = LPT_REDUCE_OPTIONS_INIT;
     options.wire = wire;
-    expect_alike(self, mine.get(), part.get(), [&](auto *context, auto *comm, auto *input, auto *output) {
+    expect_equal(self, mine.get(), part.get(), [&](auto *context, auto *comm, auto *input, auto *output) {
       return lpt_reduce_scatter(context, comm, input, counts.data(), &options, output, nullptr);
     });
   }
@@ -168,7 +168,7 @@ void sums_by_wire(const GpuRank &self) {
       options.wire = wire;
       options.algorithm = algorithm;
       options.reduction = LPT_REDUCTION_AVERAGE;
-      expect_alike(self, mine.get(), mine.get(), [&](auto *context, auto *comm, auto *input, auto *output) {
+      expect_equal(self, mine.get(), mine.get(), [&](auto *context, auto *comm, auto *input, auto *output) {
         return lpt_all_reduce(context, comm, input, &options, output, nullptr);
       });
     }
@@ -182,7 +182,7 @@ void sums_by_wire_are_drawn_alike(const GpuRank &self) {
   options.algorithm = LPT_REDUCE_ALGORITHM_TWO_SHOT;
   options.rounding = LPT_ROUNDING_STOCHASTIC;
   options.random.seed = 7;
-  expect_alike(self, mine.get(), mine.get(), [&](auto *context, auto *comm, auto *input, auto *output) {
+  expect_equal(self, mine.get(), mine.get(), [&](auto *context, auto *comm, auto *input, auto *output) {
     return lpt_all_reduce(context, comm, input, &options, output, nullptr);
   });
 }
@@ -195,8 +195,8 @@ void partly_shared(const GpuRank &self) {
     const auto apart = [&](auto *context, auto *comm, auto *input, auto *output) {
       return lpt_partial_all_reduce(context, comm, plan.get(), pass, input, output, nullptr);
     };
-    expect_alike(self, mine.get(), other.get(), apart);
-    expect_alike(self, mine.get(), mine.get(),
+    expect_equal(self, mine.get(), other.get(), apart);
+    expect_equal(self, mine.get(), mine.get(),
                  [&](auto *context, auto *comm, auto *, auto *output) { return apart(context, comm, output, output); });
   }
 }
@@ -231,7 +231,7 @@ void gemms_partly_shared(const GpuRank &self) {
     const Tensor b_on_device = there(self, b.get()), c = make_tensor(self.cpu, LPT_FORMAT_F32, 20, 96);
     lpt_gemm_options options = LPT_GEMM_OPTIONS_INIT;
     options.is_b_transposed = given.is_b_transposed;
-    expect_alike(self, a.get(), c.get(), [&](auto *context, auto *comm, auto *input, auto *output) {
+    expect_equal(self, a.get(), c.get(), [&](auto *context, auto *comm, auto *input, auto *output) {
       const lpt_tensor *const weight = context == self.gpu ? b_on_device.get() : b.get();
       return lpt_partial_gemm(context, comm, plan.get(), input, weight, &options, output);
     });
@@ -243,7 +243,7 @@ void gemms_partly_shared(const GpuRank &self) {
 // Three queued calls, each reading the output of the preceding one: they run in call order.
 void futures(const GpuRank &self) {
   const Tensor mine = numbers(self, LPT_FORMAT_F32, 2, 3000);
-  expect_alike(self, mine.get(), mine.get(), [&](auto *context, auto *comm, auto *, auto *output) {
+  expect_equal(self, mine.get(), mine.get(), [&](auto *context, auto *comm, auto *, auto *output) {
     Future future[3];
     for (Future &next : future) {
       const lpt_status status = lpt_all_reduce(context, comm, output, nullptr, output, out(next));

@@ -65,7 +65,7 @@ class DeviceFinishes : public Devices {
     return lpt_gemm(side.context, side.a.get(), side.b.get(), &options, side.c.get());
   }
 
-  void expect_alike(const FinishCase &x, int64_t m, int64_t n, int64_t k, const std::string &where) {
+  void expect_equal(const FinishCase &x, int64_t m, int64_t n, int64_t k, const std::string &where) {
     const Side on_cpu = here_of(x, m, n, k), on_gpu = there_of(on_cpu);
     ASSERT_TRUE(ok(cpu(), run(on_cpu, x))) << where;
     ASSERT_TRUE(ok(gpu(), run(on_gpu, x))) << where;
@@ -90,7 +90,7 @@ TEST_F(DeviceFinishes, OfNumbersHaveTheBitsOfTheCpu) {
         for (const double beta : {0.0, 0.5}) {
           const FinishCase x{activation, residual, c, beta};
           if (beta != 0.0 && activation == LPT_ACTIVATION_SWIGLU) continue;  // not supported on any device
-          expect_alike(x, 5, 24, 32, text_of(x));
+          expect_equal(x, 5, 24, 32, text_of(x));
         }
       }
     }
@@ -104,7 +104,7 @@ TEST_F(DeviceFinishes, OfCodesHaveTheBitsOfTheCpu) {
            {LPT_FORMAT_E4M3FN_TENSOR, LPT_FORMAT_E5M2, LPT_FORMAT_E4M3FN_ROW, LPT_FORMAT_E4M3FN_1X128,
             LPT_FORMAT_INT8_ROW, LPT_FORMAT_INT4_1X32, LPT_FORMAT_MXFP8_E4M3, LPT_FORMAT_MXFP4, LPT_FORMAT_NVFP4}) {
         const FinishCase x{activation, residual, c, 0.0};
-        expect_alike(x, 5, 128, 32, text_of(x));
+        expect_equal(x, 5, 128, 32, text_of(x));
       }
     }
   }

@@ -80,7 +80,7 @@ lpt_format_description description_of(const Own &own) {
   return description;
 }
 
-TEST(OwnElement, IsMadeOfEveryLegalDescriptionAndOfNoOther) {
+TEST(CustomElement, IsMadeOfEveryLegalDescriptionAndOfNoOther) {
   std::set<lpt_format> ids;
   int legal = 0;
   for_each_description([&](const Own &own) {
@@ -99,7 +99,7 @@ TEST(OwnElement, IsMadeOfEveryLegalDescriptionAndOfNoOther) {
   EXPECT_GT(legal, 10000);
 }
 
-TEST(OwnElement, GoesFromNumberToNameToDescriptionAndBack) {
+TEST(CustomElement, GoesFromNumberToNameToDescriptionAndBack) {
   for_each_description([&](const Own &own) {
     lpt_format id = LPT_FORMAT_NONE;
     if (!format_from_description(description_of(own), id).is_ok()) return;
@@ -125,7 +125,7 @@ TEST(OwnElement, GoesFromNumberToNameToDescriptionAndBack) {
   });
 }
 
-TEST(OwnElement, IsThePresetWhereItEqualsOne) {
+TEST(CustomElement, IsThePresetWhereItEqualsOne) {
   const std::map<std::string, lpt_format> presets = {
       {"e4m3b7-nan", LPT_FORMAT_E4M3FN},        {"e4m3b7-ieee", LPT_FORMAT_E4M3},
       {"e5m2b15-ieee", LPT_FORMAT_E5M2},        {"e2m1b1-finite", LPT_FORMAT_E2M1FN},
@@ -148,7 +148,7 @@ TEST(OwnElement, IsThePresetWhereItEqualsOne) {
   }
 }
 
-TEST(OwnElement, DecodesEveryCodeToItsPower) {
+TEST(CustomElement, DecodesEveryCodeToItsPower) {
   for_each_description([&](const Own &own) {
     lpt_format id = LPT_FORMAT_NONE;
     if (own.bias % 7 != 0 && std::abs(own.bias) < 120) return;  // the limits, and some values between them
@@ -180,7 +180,7 @@ uint32_t nearest_code(const std::vector<double> &magnitudes, double magnitude) {
   return below + (up < down || (up == down && below % 2 == 1) ? 1 : 0);
 }
 
-TEST(OwnElement, EncodesToTheNearestAndAroundEveryMidpoint) {
+TEST(CustomElement, EncodesToTheNearestAndAroundEveryMidpoint) {
   for_each_description([&](const Own &own) {
     lpt_format id = LPT_FORMAT_NONE;
     if (own.bias % 9 != 0 && std::abs(own.bias) < 120) return;
@@ -214,7 +214,7 @@ TEST(OwnElement, EncodesToTheNearestAndAroundEveryMidpoint) {
 }
 
 // Makes one member of a valid description invalid. The text names it.
-TEST(OwnElement, RejectsEachWrongMemberByName) {
+TEST(CustomElement, RejectsEachWrongMemberByName) {
   struct Wrong {
     const char *text;
     void (*corrupt)(lpt_format_description &);
@@ -253,7 +253,7 @@ TEST(OwnElement, RejectsEachWrongMemberByName) {
 }
 
 // Saved files contain these ids: they must never change.
-TEST(OwnElement, SpellsItselfInItsBits) {
+TEST(CustomElement, SpellsItselfInItsBits) {
   const auto number = [](const char *name) {
     lpt_format id = LPT_FORMAT_NONE;
     EXPECT_TRUE(format_from_name(name, id).is_ok()) << name;

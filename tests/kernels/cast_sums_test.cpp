@@ -177,7 +177,7 @@ struct ErrorCase {
     Format format;
     EXPECT_TRUE(find_format(named(target), format)) << target;
     const float amax = finite_amax(source);
-    for (int i = 0; i < kMostCastScales; ++i) {
+    for (int i = 0; i < kMaxCastScales; ++i) {
       scales.push_back(
           clamp_scale(amax / largest_of(format.element) * static_cast<float>(0.02 + 1.3 * random.uniform())));
     }

@@ -32,7 +32,7 @@ struct Panels {
   }
 
   void set_code(const Matrix &b, int64_t lane, int64_t p) {
-    const PanelPlace place = panel_place(kind(b), lane % kPanelLanes, p);
+    const PanelPosition place = panel_position(kind(b), lane % kPanelLanes, p);
     uint8_t *const to = codes.data() + lane / kPanelLanes * panel_bytes(kind(b), b.columns()) + place.byte;
     to[0] = static_cast<uint8_t>(to[0] | b.code(lane, p) << place.shift);
     for (int32_t byte = 1; byte < element_bits(b.format().element) / 8; ++byte) {

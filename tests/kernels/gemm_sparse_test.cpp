@@ -272,7 +272,7 @@ TEST(SparseGemmKernels, SayWhyTheyReject) {
   std::vector<std::byte> none;
   for (const KernelEntry<GemmRequest> &kernel : sparse_gemm_kernels()) {
     GemmRequest request = problem.request(s, c, none);
-    request.m = kMostSparseRows + 1;  // s has byte elements
+    request.m = kMaxSparseRows + 1;  // s has byte elements
     EXPECT_STREQ("so many rows repay writing b out", kernel.unsupported_reason(request)) << kernel.name;
     request = problem.request(s, c, none);
     request.b.layout = Layout::kRows;

@@ -67,7 +67,7 @@ HadamardRequest request_of(const RotationCase &c, Matrix &source, Matrix &target
 }
 
 // Returns the kernels that this machine supports, the reference kernel last.
-std::vector<const KernelEntry<HadamardRequest> *> rows_here() {
+std::vector<const KernelEntry<HadamardRequest> *> available_kernels() {
   std::vector<const KernelEntry<HadamardRequest> *> result;
   for (const KernelEntry<HadamardRequest> &kernel : hadamard_kernels()) {
     if (can_run(kernel)) result.push_back(&kernel);
@@ -123,7 +123,7 @@ void compare(const KernelEntry<HadamardRequest> &kernel, const RotationCase &c, 
 
 TEST(HadamardKernels, EqualTheReferenceForAllSizesAndEdges) {
   Random random(1);
-  for (const KernelEntry<HadamardRequest> *kernel : rows_here()) {
+  for (const KernelEntry<HadamardRequest> *kernel : available_kernels()) {
     for (const int32_t size : kSizes) {
       for (const int64_t columns : kSimdEdges) {
         for (const lpt_format source : kSources) {
@@ -146,7 +146,7 @@ TEST(HadamardKernels, EqualTheReferenceForAllSizesAndEdges) {
 
 TEST(HadamardKernels, EqualTheReferenceForDrawnCases) {
   Random random(2);
-  for (const KernelEntry<HadamardRequest> *kernel : rows_here()) {
+  for (const KernelEntry<HadamardRequest> *kernel : available_kernels()) {
     for (int i = 0; i < 2000; ++i) {
       RotationCase c;
       c.source = random.of(kSources);
@@ -242,7 +242,7 @@ constexpr double kRotationError = 12 * 0x1p-24;
 
 TEST(HadamardKernels, MatchTheDefinitionInDouble) {
   Random random(3);
-  for (const KernelEntry<HadamardRequest> *kernel : rows_here()) {
+  for (const KernelEntry<HadamardRequest> *kernel : available_kernels()) {
     for (const int32_t size : kSizes) {
       for (const int64_t columns : {1, 6, 15, 16, 47, 100, 128, 255, 300}) {
         for (const bool is_inverse : {false, true}) {
@@ -278,7 +278,7 @@ TEST(HadamardKernels, MatchTheDefinitionInDouble) {
 // The rows of a rotated identity are the rotation matrix.
 TEST(HadamardKernels, AreOrthogonal) {
   Random random(4);
-  for (const KernelEntry<HadamardRequest> *kernel : rows_here()) {
+  for (const KernelEntry<HadamardRequest> *kernel : available_kernels()) {
     for (const int32_t size : {16, 32, 64, 128}) {
       for (const int64_t columns : {int64_t{size}, int64_t{size} + 37}) {
         RotationCase c{.rows = columns, .columns = columns, .size = size, .has_signs = true};
@@ -317,7 +317,7 @@ double relative_error(const Matrix &found, const Matrix &expected) {
 
 TEST(HadamardKernels, AreUndoneByTheInverse) {
   Random random(5);
-  for (const KernelEntry<HadamardRequest> *kernel : rows_here()) {
+  for (const KernelEntry<HadamardRequest> *kernel : available_kernels()) {
     for (const int32_t size : {16, 32, 64, 128}) {
       for (const int64_t columns : {int64_t{size}, int64_t{300}}) {
         for (const bool has_signs : {false, true}) {
@@ -341,7 +341,7 @@ TEST(HadamardKernels, AreUndoneByTheInverse) {
 // (X·H)(Hᵀ·Y) = X·Y: rotating both operands of a GEMM along k does not change the result.
 TEST(HadamardKernels, LeaveGemmsAsTheyAre) {
   Random random(6);
-  for (const KernelEntry<HadamardRequest> *kernel : rows_here()) {
+  for (const KernelEntry<HadamardRequest> *kernel : available_kernels()) {
     for (const int32_t size : {16, 32, 64, 128}) {
       for (const int64_t k : {int64_t{256}, int64_t{203}}) {
         RotationCase c{.rows = 5, .columns = k, .size = size, .has_signs = true};

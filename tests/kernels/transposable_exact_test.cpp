@@ -42,7 +42,7 @@ TEST(TransposableExact, IsWorthWhatANetworkSimplexFinds) {
       for (const float number : tile) integer_weights.push_back(static_cast<int64_t>(std::fabs(number)));
       best.push_back(best_sum(integer_weights, share.rule.of, share.rule.kept));
     }
-    for (const auto *row : mask_rows_here()) {
+    for (const auto *row : available_mask_kernels()) {
       if (!takes_rule(*row, share.rule)) continue;
       const std::vector<TileBits> masks = masks_of(*row, share.rule, tiles);
       for (std::size_t i = 0; i < tiles.size(); ++i) {
@@ -73,7 +73,7 @@ TEST(TransposableExact, IsTheOptimumOfNormalNumbersWithinRounding) {
     for (int i = 0; i < (kIsSanitized ? share.tiles / 20 : share.tiles); ++i) {
       tiles.push_back(draw_tile(random, TileKind::kNormal, share.rule.of));
     }
-    for (const auto *row : mask_rows_here()) {
+    for (const auto *row : available_mask_kernels()) {
       if (!takes_rule(*row, share.rule)) continue;
       const std::vector<TileBits> masks = masks_of(*row, share.rule, tiles);
       for (std::size_t i = 0; i < tiles.size(); ++i) {
@@ -132,7 +132,7 @@ TEST(TransposableExact, TakesTheBestOfAll90Patterns) {
     tiles.push_back(random.chance(0.5) ? draw_tile(random, random.of(kAllTiles), 4)
                                        : draw(random, random.of({Values::kOutliers, Values::kSubnormals}), 16));
   }
-  for (const auto *row : mask_rows_here()) {
+  for (const auto *row : available_mask_kernels()) {
     if (!takes_rule(*row, MaskRule{})) continue;
     const std::vector<TileBits> masks = masks_of(*row, MaskRule{}, tiles);
     for (std::size_t i = 0; i < tiles.size(); ++i) {
@@ -153,7 +153,7 @@ TEST(TransposableExact, FindsEachOfThe90Patterns) {
     for (int i = 0; i < 16; ++i) tile.push_back((bits >> i & 1) != 0 ? 1.0f : 0.5f);
     tiles.push_back(tile);
   }
-  for (const auto *row : mask_rows_here()) {
+  for (const auto *row : available_mask_kernels()) {
     if (!takes_rule(*row, MaskRule{})) continue;
     const std::vector<TileBits> masks = masks_of(*row, MaskRule{}, tiles);
     for (std::size_t i = 0; i < tiles.size(); ++i) ASSERT_EQ(bits_of(masks[i]), patterns[i]) << row->name;
@@ -182,7 +182,7 @@ TEST(TransposableExact, RanksSpecialsBeforeNumbers) {
       tiles.push_back(tile);
       integer_weights.push_back(worth);
     }
-    for (const auto *row : mask_rows_here()) {
+    for (const auto *row : available_mask_kernels()) {
       if (!takes_rule(*row, share.rule)) continue;
       const std::vector<TileBits> masks = masks_of(*row, share.rule, tiles);
       for (std::size_t i = 0; i < tiles.size(); ++i) {
@@ -210,7 +210,7 @@ TEST(TransposableExact, TakesTheLargestNumbers) {
     tiles.push_back(tile);
     best.push_back(best_sum(integer_weights, 4, 2));
   }
-  for (const auto *row : mask_rows_here()) {
+  for (const auto *row : available_mask_kernels()) {
     if (!takes_rule(*row, MaskRule{})) continue;
     const std::vector<TileBits> masks = masks_of(*row, MaskRule{}, tiles);
     for (std::size_t i = 0; i < tiles.size(); ++i) {

@@ -58,7 +58,7 @@ void compare(const MaskCase &c, Values values, Random &random) {
   Matrix importance(LPT_FORMAT_F32, 1, c.columns);
   for (int64_t i = 0; i < c.columns; ++i) importance.set(0, i, static_cast<float>(std::exp(2.0 * random.normal())));
   Matrix expected(LPT_FORMAT_UINT8, c.rows, c.columns, c.mask_padding, c.mask_shift, c.is_mask_transposed);
-  const auto rows = mask_rows_here();
+  const auto rows = available_mask_kernels();
   rows.back()->run(request_of(c, source, expected, importance));
   ASSERT_TRUE(expected.is_intact()) << text_of(c);
   for (const auto *row : rows) {
@@ -141,7 +141,7 @@ TEST(TransposableMaskKernels, EqualTheReferenceForTilesOfAllKinds) {
         }
       }
     }
-    const auto rows = mask_rows_here();
+    const auto rows = available_mask_kernels();
     const std::vector<TileBits> expected = masks_of(*rows.back(), rule, tiles);
     for (const auto *row : rows) {
       if (!takes_rule(*row, rule)) continue;
@@ -161,7 +161,7 @@ struct Small {
         mask(LPT_FORMAT_UINT8, rows, columns),
         importance(LPT_FORMAT_F32, 1, columns) {}
   void run() {
-    for (const auto *row : mask_rows_here()) {
+    for (const auto *row : available_mask_kernels()) {
       const TransposableMaskRequest request = request_of(c, source, mask, importance);
       if (takes(*row, request)) row->run(request);
     }
@@ -271,7 +271,7 @@ uint64_t digest(const MaskRule &rule) {
     }
   }
   uint64_t result = 0xCBF29CE484222325u;
-  for (const TileBits &mask : masks_of(*mask_rows_here().back(), rule, tiles)) {
+  for (const TileBits &mask : masks_of(*available_mask_kernels().back(), rule, tiles)) {
     for (const uint8_t bit : mask) result = (result ^ bit) * 0x100000001B3u;
   }
   return result;

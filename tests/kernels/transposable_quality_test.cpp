@@ -77,7 +77,7 @@ TEST(TransposableGreedy, IsItsDefinition) {
     for (TileNumbers &tile : tiles) {
       if (random.chance(0.3)) tile = draw(random, random.of(kAllValues), of * of);
     }
-    for (const auto *row : mask_rows_here()) {
+    for (const auto *row : available_mask_kernels()) {
       if (!takes_rule(*row, rule)) continue;
       const std::vector<TileBits> masks = masks_of(*row, rule, tiles);
       for (std::size_t i = 0; i < tiles.size(); ++i) {
@@ -107,7 +107,7 @@ TEST(TransposableGreedy, TellsTheNearestNumbersApart) {
       }
       tiles.push_back(tile);
     }
-    for (const auto *row : mask_rows_here()) {
+    for (const auto *row : available_mask_kernels()) {
       if (!takes_rule(*row, rule)) continue;
       const std::vector<TileBits> masks = masks_of(*row, rule, tiles);
       for (std::size_t i = 0; i < tiles.size(); ++i) {
@@ -125,10 +125,10 @@ TEST(TransposablePrune, IsItsDefinitionAndDropsLessThanTwiceTheLeast) {
     const MaskRule rule = rule_of(kept, of, LPT_SPARSE_SOLVER_PRUNE);
     const MaskRule exact = rule_of(kept, of, LPT_SPARSE_SOLVER_EXACT);
     const std::vector<TileNumbers> tiles = draw_tiles(random, kIsSanitized ? 20 : 200, of, false);
-    for (const auto *row : mask_rows_here()) {
+    for (const auto *row : available_mask_kernels()) {
       if (!takes_rule(*row, rule)) continue;
       const std::vector<TileBits> masks = masks_of(*row, rule, tiles);
-      const std::vector<TileBits> best = masks_of(*mask_rows_here().back(), exact, tiles);
+      const std::vector<TileBits> best = masks_of(*available_mask_kernels().back(), exact, tiles);
       const TileBits all(static_cast<std::size_t>(of * of), 1);
       for (std::size_t i = 0; i < tiles.size(); ++i) {
         ASSERT_EQ(masks[i], prune_by_definition(tiles[i], of, kept)) << row->name << ' ' << text_of(rule);
@@ -176,7 +176,7 @@ TEST(TransposableSearch, FillsEveryLineAndLeavesNoGainfulExchange) {
       MaskRule rule = rule_of(kept, of, solver);
       rule.iterations = 20;
       std::vector<TileNumbers> tiles = draw_tiles(random, kIsSanitized ? 10 : of > 16 ? 20 : 200, of, false);
-      for (const auto *row : mask_rows_here()) {
+      for (const auto *row : available_mask_kernels()) {
         if (!takes_rule(*row, rule)) continue;
         const std::vector<TileBits> masks = masks_of(*row, rule, tiles);
         for (std::size_t i = 0; i < tiles.size(); ++i) {
@@ -200,7 +200,7 @@ TEST(TransposableSearch, FillsEveryLineOfWildTiles) {
         rule.sharpness = sharpness;
         std::vector<TileNumbers> tiles;
         for (int i = 0; i < (kIsSanitized ? 4 : 40); ++i) tiles.push_back(draw(random, random.of(kAllValues), of * of));
-        for (const auto *row : mask_rows_here()) {
+        for (const auto *row : available_mask_kernels()) {
           if (!takes_rule(*row, rule)) continue;
           for (const TileBits &mask : masks_of(*row, rule, tiles)) {
             ASSERT_TRUE(keeps_exactly(mask, of, kept)) << row->name << ' ' << text_of(rule);
@@ -245,7 +245,7 @@ Quality quality_of(const KernelEntry<TransposableMaskRequest> &kernel, const Mas
   MaskRule exact = rule;
   exact.solver = LPT_SPARSE_SOLVER_EXACT;
   const std::vector<TileBits> masks = masks_of(kernel, rule, tiles);
-  const std::vector<TileBits> best = masks_of(*mask_rows_here().back(), exact, tiles);
+  const std::vector<TileBits> best = masks_of(*available_mask_kernels().back(), exact, tiles);
   Quality quality{0, 2};
   for (std::size_t i = 0; i < tiles.size(); ++i) {
     const double share = kept_sum(tiles[i], masks[i]) / kept_sum(tiles[i], best[i]);
@@ -273,7 +273,7 @@ TEST(TransposableQuality, ReachesItsBars) {
                       {rule_of(8, 16, LPT_SPARSE_SOLVER_ENTROPY), 1000, 0.998, 0.97}};
   for (const Bar &bar : bars) {
     const std::vector<TileNumbers> tiles = draw_tiles(random, kIsSanitized ? 200 : bar.tiles, bar.rule.of, true);
-    for (const auto *row : mask_rows_here()) {
+    for (const auto *row : available_mask_kernels()) {
       if (!takes_rule(*row, bar.rule)) continue;
       const Quality quality = quality_of(*row, bar.rule, tiles);
       EXPECT_GE(quality.mean, bar.mean) << row->name << ' ' << text_of(bar.rule);

@@ -117,7 +117,7 @@ bool takes_rule(const KernelEntry<TransposableMaskRequest> &kernel, const MaskRu
   return takes(kernel, request_of(rule));
 }
 
-std::vector<const KernelEntry<TransposableMaskRequest> *> mask_rows_here() {
+std::vector<const KernelEntry<TransposableMaskRequest> *> available_mask_kernels() {
   std::vector<const KernelEntry<TransposableMaskRequest> *> result;
   for (const KernelEntry<TransposableMaskRequest> &kernel : transposable_mask_kernels()) {
     if (can_run(kernel)) result.push_back(&kernel);

@@ -38,7 +38,7 @@ std::vector<TileBits> masks_of(const KernelEntry<TransposableMaskRequest> &kerne
 bool takes_rule(const KernelEntry<TransposableMaskRequest> &kernel, const MaskRule &rule);
 
 // Returns the kernels that this machine supports, the reference kernel last.
-std::vector<const KernelEntry<TransposableMaskRequest> *> mask_rows_here();
+std::vector<const KernelEntry<TransposableMaskRequest> *> available_mask_kernels();
 
 double kept_sum(const TileNumbers &tile, const TileBits &mask);
 bool keeps_exactly(const TileBits &mask, int size, int kept);

@@ -12,9 +12,9 @@
 namespace lpt::test {
 namespace {
 
-constexpr LibraryMachine kHopper{90, 130100};
-constexpr LibraryMachine kMachines[] = {{80, 130100},  {89, 130100},  kHopper,           {90, 120100},
-                                        {100, 130100}, {120, 130100}, {90, 130100, true}};
+constexpr LibraryTarget kHopper{90, 130100};
+constexpr LibraryTarget kMachines[] = {{80, 130100},  {89, 130100},  kHopper,           {90, 120100},
+                                       {100, 130100}, {120, 130100}, {90, 130100, true}};
 
 // Extents that every kernel supports, and the properties of a request that tests change.
 struct Shape {
@@ -47,14 +47,14 @@ GemmRequest request_of(lpt_format a, lpt_format b, const Shape &shape = {}) {
   return request;
 }
 
-const LibraryKernelEntry *row_of(const GemmRequest &request, const LibraryMachine &machine) {
+const LibraryKernelEntry *row_of(const GemmRequest &request, const LibraryTarget &machine) {
   for (const LibraryKernelEntry &kernel : gemm_library_kernels()) {
     if (library_rejection(kernel, machine, request) == nullptr) return &kernel;
   }
   return nullptr;
 }
 
-std::string name_of(const GemmRequest &request, const LibraryMachine &machine) {
+std::string name_of(const GemmRequest &request, const LibraryTarget &machine) {
   const LibraryKernelEntry *const kernel = row_of(request, machine);
   return kernel == nullptr ? "none" : kernel->name;
 }
@@ -70,7 +70,7 @@ std::vector<lpt_format> all_formats() {
 
 struct Expected {
   lpt_format a, b;
-  LibraryMachine machine;
+  LibraryTarget machine;
   const char *row;
 };
 
@@ -167,7 +167,7 @@ bool is_mode_of_tiles(LibraryScales scales) {
   return scales == LibraryScales::kTiles16 || scales == LibraryScales::kTiles32;
 }
 
-void expect_scales_known(const LibraryGemm &gemm, const LibraryMachine &machine) {
+void expect_scales_known(const LibraryGemm &gemm, const LibraryTarget &machine) {
   const LibraryScales a = gemm.a.scales, b = gemm.b.scales;
   for (const LibraryScales scales : {a, b}) {
     const bool is_hoppers =
@@ -180,7 +180,7 @@ void expect_scales_known(const LibraryGemm &gemm, const LibraryMachine &machine)
   EXPECT_FALSE(a == LibraryScales::kBlocks128 && b == LibraryScales::kBlocks128);
 }
 
-void expect_narrow_known(const LibraryGemm &gemm, const LibraryMachine &machine) {
+void expect_narrow_known(const LibraryGemm &gemm, const LibraryTarget &machine) {
   EXPECT_FALSE(gemm.a.is_transposed);
   EXPECT_TRUE(gemm.b.is_transposed);
   EXPECT_EQ(0, gemm.k % 16);
@@ -194,7 +194,7 @@ void expect_narrow_known(const LibraryGemm &gemm, const LibraryMachine &machine)
   EXPECT_FALSE(gemm.has_bias);
 }
 
-void expect_known(const LibraryPlan &plan, const LibraryMachine &machine) {
+void expect_known(const LibraryPlan &plan, const LibraryTarget &machine) {
   const LibraryGemm &gemm = plan.gemm;
   const lpt_format a = gemm.a.element, b = gemm.b.element;
   expect_scales_known(gemm, machine);
@@ -223,7 +223,7 @@ void expect_scaled(const MatrixView &view, LibraryScales scales, OperandConversi
 TEST(GemmLibrary, PlansAreOfGemmsThatCublasNames) {
   const std::vector<lpt_format> formats = all_formats();
   std::set<std::string> seen;
-  for (const LibraryMachine &machine : kMachines) {
+  for (const LibraryTarget &machine : kMachines) {
     for (const lpt_format a : formats) {
       for (const lpt_format b : formats) {
         for (const lpt_format c : {LPT_FORMAT_F32, LPT_FORMAT_BF16, LPT_FORMAT_F16}) {
@@ -276,16 +276,16 @@ GemmRequest sparse_request(lpt_format a, lpt_format b, const Shape &shape = {}, 
   return request;
 }
 
-constexpr LibraryMachine kSparseHopper{90, 1000};
+constexpr LibraryTarget kSparseHopper{90, 1000};
 
-const LibraryKernelEntry *sparse_row_of(const GemmRequest &request, const LibraryMachine &machine) {
+const LibraryKernelEntry *sparse_row_of(const GemmRequest &request, const LibraryTarget &machine) {
   for (const LibraryKernelEntry &kernel : gemm_sparse_library_kernels()) {
     if (library_rejection(kernel, machine, request) == nullptr) return &kernel;
   }
   return nullptr;
 }
 
-std::string sparse_name_of(const GemmRequest &request, const LibraryMachine &machine = kSparseHopper) {
+std::string sparse_name_of(const GemmRequest &request, const LibraryTarget &machine = kSparseHopper) {
   const LibraryKernelEntry *const kernel = sparse_row_of(request, machine);
   return kernel == nullptr ? "none" : kernel->name;
 }

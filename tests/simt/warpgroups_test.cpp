@@ -19,7 +19,7 @@ TEST(SimtWgmma, LeftPlacesAreThoseOfPtx) {
       const bool is_upper = i < 4 || (i >= 8 && i < 12);
       const int row = 16 * warp + (is_upper ? group : group + 8);
       const int column = static_cast<int>(thread % 4) * 4 + (i & 3) + (i < 8 ? 0 : 16);
-      const WgmmaPlace place = wgmma_left_place(row, column);
+      const WgmmaPosition place = wgmma_left_place(row, column);
       EXPECT_EQ(std::make_tuple(thread, i / 4, i % 4), std::make_tuple(place.thread, place.word, place.byte));
     }
   }
@@ -67,7 +67,7 @@ TEST(SimtWarpgroupPlaces, LanesReadFourCodesWhereTheyLie) {
     std::set<int> seen;
     for (int slice = 0; slice < 4; ++slice) {
       for (int k = 0; k < 32; k += 4) {
-        const WgmmaPlace place = wgmma_left_place(row % 64, k);
+        const WgmmaPosition place = wgmma_left_place(row % 64, k);
         const int lane_place = static_cast<int>(place.thread % 4), byte = (32 * slice + k) / 2;
         const int found = place_of_four_codes(row, slice, place.word / 2, lane_place);
         EXPECT_EQ(place_of_b_chunk(row, byte / 16) * 16 + byte % 16, found) << row << ", " << slice << ", " << k;
@@ -111,7 +111,7 @@ TEST(SimtWgmma, MultipliesMatrices) {
     WgmmaSum sum = {};
     for (int k = 0; k < 32; ++k) {
       for (int i = 0; i < 64; ++i) {
-        const WgmmaPlace place = wgmma_left_place(i, k);
+        const WgmmaPosition place = wgmma_left_place(i, k);
         if (place.thread == threadIdx.x) a.word[place.word] |= code(left[i][k]) << (8 * place.byte);
       }
       const int j = static_cast<int>(threadIdx.x) % 64, byte = 96 + k;  // the last slice

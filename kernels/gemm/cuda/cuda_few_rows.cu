@@ -11,12 +11,12 @@ namespace {
 constexpr uint32_t kThreads = 32 * kFewWarps;
 
 // The calling thread: its lane, its position in the MMA fragments, and its warp in the block.
-struct FewPlace {
+struct FewCoords {
   uint32_t lane;
   int32_t group, place, warp;
 };
 
-__device__ __forceinline__ FewPlace few_place() {
+__device__ __forceinline__ FewCoords few_place() {
   const uint32_t lane = threadIdx.x % 32;
   return {lane, static_cast<int32_t>(lane / 4), static_cast<int32_t>(lane % 4), static_cast<int32_t>(threadIdx.x / 32)};
 }
@@ -209,7 +209,7 @@ __device__ __forceinline__ void add_step(const RowsOfA<kA, kTokenTiles> &a, cons
 // Reduction of the sums of the warps, and output to c.
 
 template <lpt_format kA, int32_t kTokenTiles>
-__device__ __forceinline__ RowsOfA<kA, kTokenTiles> rows_of_a(const FourBitsJob &job, const FewPlace &at,
+__device__ __forceinline__ RowsOfA<kA, kTokenTiles> rows_of_a(const FourBitsJob &job, const FewCoords &at,
                                                               bool is_narrow) {
   RowsOfA<kA, kTokenTiles> rows;
   const int64_t k = first_k_of_word(is_narrow, 0, at.place);
@@ -222,7 +222,7 @@ __device__ __forceinline__ RowsOfA<kA, kTokenTiles> rows_of_a(const FourBitsJob 
 }
 
 template <lpt_format kScale, int32_t kGroup, int32_t kRowTiles>
-__device__ __forceinline__ RowsOfB<kRowTiles> rows_of_b(const FourBitsJob &job, int64_t first, const FewPlace &at) {
+__device__ __forceinline__ RowsOfB<kRowTiles> rows_of_b(const FourBitsJob &job, int64_t first, const FewCoords &at) {
   using Place = ScalePlace<kScale, kGroup>;
   const int64_t last = job.n - 1, row = first + at.group < last ? first + at.group : last;
   const int64_t k = first_k_of_word(Place::kIsNarrow, 0, at.place);
@@ -243,7 +243,7 @@ __global__ void __launch_bounds__(kThreads, 3 - kTokenTiles) multiply_few_rows(F
   constexpr bool kIsNarrow = FourBitsKind<kA, kScale, kGroup>::kIsNarrow;
   constexpr int32_t kRowTiles = 2 * kTokenTiles, kRows = 16 * kRowTiles, kTokens = 8 * kTokenTiles;
   __shared__ float parts[kFewWarps][kTokens][kRows];
-  const FewPlace at = few_place();
+  const FewCoords at = few_place();
   const int64_t first = int64_t{blockIdx.x} * kRows, steps = job.k / kFewStep;
   const RowsOfA<kA, kTokenTiles> a = rows_of_a<kA, kTokenTiles>(job, at, kIsNarrow);
   const RowsOfB<kRowTiles> b = rows_of_b<kScale, kGroup, kRowTiles>(job, first, at);

@@ -16,7 +16,7 @@ constexpr uint32_t kHalvesOfEight = kDtype == Dtype::kBf16 ? 0x43084308u : 0x640
 // Converts a pair of int4. A code with its sign bit inverted is the value plus 8.
 template <Dtype kDtype>
 __device__ __forceinline__ uint32_t int4_pair(uint32_t word, int32_t pair) {
-  const uint32_t lifted = masked_transposed(word >> (4 * pair), 0x000F000Fu, kHalvesOfEight<kDtype>);
+  const uint32_t lifted = and_xor(word >> (4 * pair), 0x000F000Fu, kHalvesOfEight<kDtype>);
   return multiply_add_halves<kDtype>(lifted, kHalvesOfOne<kDtype>, kHalvesOfEight<kDtype> | 0x80008000u);
 }
 

@@ -24,12 +24,12 @@ struct ConversionJob {
 };
 
 template <lpt_format kSource>
-constexpr int32_t kLiftedBits = kSource == LPT_FORMAT_BF16 || kSource == LPT_FORMAT_F16 ? 16
+constexpr int32_t kSourceBits = kSource == LPT_FORMAT_BF16 || kSource == LPT_FORMAT_F16 ? 16
                                 : kSource == LPT_FORMAT_INT8                            ? 8
                                                                                         : 4;
 
 template <lpt_format kSource>
-__device__ __forceinline__ float lifted_number(uint32_t code) {
+__device__ __forceinline__ float source_value(uint32_t code) {
   if constexpr (kSource == LPT_FORMAT_BF16) return number_of<Dtype::kBf16>(code);
   if constexpr (kSource == LPT_FORMAT_F16) return number_of<Dtype::kF16>(code);
   if constexpr (kSource == LPT_FORMAT_INT8) return static_cast<float>(static_cast<int32_t>(code << 24) >> 24);
@@ -53,7 +53,7 @@ __device__ __forceinline__ float scale_at(const ConversionJob &job, int64_t row,
 template <lpt_format kSource>
 __device__ __forceinline__ FloatFragment conversion_fragment(const ConversionJob &job, int64_t row, int64_t column,
                                                              int32_t count) {
-  constexpr int32_t kBits = kLiftedBits<kSource>;
+  constexpr int32_t kBits = kSourceBits<kSource>;
   const CodeFragment<kBits> codes = load_codes<kBits>(job.source, row * job.source_stride + column * kBits / 8, count,
                                                       count == kFragment && job.loads_whole);
   const float zero =
@@ -62,7 +62,7 @@ __device__ __forceinline__ FloatFragment conversion_fragment(const ConversionJob
   FloatFragment fragment;
 #pragma unroll
   for (int32_t i = 0; i < kFragment; ++i) {
-    fragment.number[i] = unscaled(lifted_number<kSource>(code_at(codes, i)) - zero, scale);
+    fragment.number[i] = unscaled(source_value<kSource>(code_at(codes, i)) - zero, scale);
   }
   return fragment;
 }

@@ -31,13 +31,13 @@ struct Tokens {
 };
 
 // The calling thread: the rows of b and of a of its warp in the tile, and its position in the MMA fragments.
-struct TilePlace {
+struct TileCoords {
   uint32_t lane;
   int32_t group, place, first_row, first_token;
 };
 
 template <int32_t kTokens>
-__device__ __forceinline__ TilePlace tile_place() {
+__device__ __forceinline__ TileCoords tile_place() {
   const uint32_t lane = threadIdx.x % 32;
   const auto warp = static_cast<int32_t>(threadIdx.x / 32);
   return {lane, static_cast<int32_t>(lane / 4), static_cast<int32_t>(lane % 4), warp % kRowWarps * 16 * kRowTiles,
@@ -99,7 +99,7 @@ struct Weights {
 };
 
 template <bool kIsNarrow>
-__device__ __forceinline__ Weights load_weights(const uint8_t *stage, const TilePlace &at) {
+__device__ __forceinline__ Weights load_weights(const uint8_t *stage, const TileCoords &at) {
   Weights weights;
 #pragma unroll
   for (int32_t i = 0; i < kLaneRows; ++i) {
@@ -143,7 +143,7 @@ struct Scales {
 
 template <lpt_format kScale, int32_t kGroup>
 __device__ __forceinline__ Scales<kScale, kGroup> load_scales(const FourBitsJob &job, int64_t first_row, int64_t step,
-                                                              const TilePlace &at) {
+                                                              const TileCoords &at) {
   using Places = ScalePlaces<kScale, kGroup>;
   Scales<kScale, kGroup> scales;
 #pragma unroll
@@ -208,7 +208,7 @@ __device__ __forceinline__ void close_group(const uint32_t (&scales)[kLaneRows],
 }
 
 template <typename Kind, lpt_format kScale, int32_t kTokenTiles>
-__device__ __forceinline__ void add_word(const uint8_t *stage, const TilePlace &at, int32_t word,
+__device__ __forceinline__ void add_word(const uint8_t *stage, const TileCoords &at, int32_t word,
                                          const Weights &weights, const uint32_t (&scales)[kLaneRows],
                                          Sums<kTokenTiles> &sums) {
   const int32_t k = first_k_of_word(Kind::kIsNarrow, word, at.place);
@@ -237,7 +237,7 @@ __device__ __forceinline__ void add_word(const uint8_t *stage, const TilePlace &
 }
 
 template <typename Kind, lpt_format kScale, int32_t kGroup, int32_t kTokenTiles>
-__device__ __forceinline__ void add_stage(const uint8_t *a, const uint8_t *b, const TilePlace &at,
+__device__ __forceinline__ void add_stage(const uint8_t *a, const uint8_t *b, const TileCoords &at,
                                           const Scales<kScale, kGroup> &scales, Sums<kTokenTiles> &totals) {
   const Weights weights = load_weights<Kind::kIsNarrow>(b, at);
   Sums<kTokenTiles> sums = {};
@@ -259,7 +259,7 @@ __device__ __forceinline__ void add_stage(const uint8_t *a, const uint8_t *b, co
 
 // Copies the sums to shared memory, so that adjacent threads then write adjacent elements.
 template <int32_t kTokenTiles>
-__device__ __forceinline__ void share_sums(const Sums<kTokenTiles> &sums, const TilePlace &at, float *shared) {
+__device__ __forceinline__ void share_sums(const Sums<kTokenTiles> &sums, const TileCoords &at, float *shared) {
 #pragma unroll
   for (int32_t tile = 0; tile < kRowTiles; ++tile) {
 #pragma unroll
@@ -278,7 +278,7 @@ __global__ void __launch_bounds__(Tokens<kTokens>::kThreads)
   constexpr int32_t kBytesOfStage = kStageBytes<kTokens, Kind::kABytes>;
   constexpr int32_t kThreads = Tokens<kTokens>::kThreads, kPrefetcher = kStages<kTokens> - 1;
   LPT_DYNAMIC_SHARED(uint8_t, shared);
-  const TilePlace at = tile_place<kTokens>();
+  const TileCoords at = tile_place<kTokens>();
   const int64_t first_token = int64_t{blockIdx.x} * kTokens, first_row = int64_t{blockIdx.y} * kTileRows;
   const int64_t first = blockIdx.z * steps_of_part, steps = job.k / kTileStep;
   const int64_t end = first + steps_of_part < steps ? first + steps_of_part : steps;

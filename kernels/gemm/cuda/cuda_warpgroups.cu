@@ -22,12 +22,12 @@ struct WideJob {
   float *parts;  // NULL: one part
 };
 
-struct WidePlace {
+struct WideCoords {
   uint32_t thread;        // within its group of 128
   int32_t place, row[2];  // rows of b in the tile
 };
 
-__device__ __forceinline__ WidePlace wide_place() {
+__device__ __forceinline__ WideCoords wide_place() {
   const uint32_t thread = threadIdx.x % 128;
   const int32_t first = static_cast<int32_t>(threadIdx.x / 128) * 64;
   return {
@@ -65,7 +65,7 @@ struct WideScales {
 
 template <int32_t kTokens>
 __device__ __forceinline__ WideScales load_scales(const WideJob &job, int64_t first_token, int64_t first_row,
-                                                  int64_t step, const WidePlace &at) {
+                                                  int64_t step, const WideCoords &at) {
   const FourBitsJob &gemm = job.gemm;
   WideScales scales = {1.0f, {}};
   if (job.a_groups != nullptr && threadIdx.x < kTokens) {
@@ -90,7 +90,7 @@ struct WideLeft {
   WgmmaLeft slice[kSlices];
 };
 
-__device__ __forceinline__ WideLeft load_left(const uint8_t *stage, const WidePlace &at) {
+__device__ __forceinline__ WideLeft load_left(const uint8_t *stage, const WideCoords &at) {
   WideLeft left;
 #pragma unroll
   for (int32_t i = 0; i < 4 * kSlices; ++i) {
@@ -103,7 +103,7 @@ __device__ __forceinline__ WideLeft load_left(const uint8_t *stage, const WidePl
 }
 
 template <int32_t kTokens>
-__device__ __forceinline__ void multiply_stage(const uint8_t *stage, const WidePlace &at, WideSums<kTokens> &sums) {
+__device__ __forceinline__ void multiply_stage(const uint8_t *stage, const WideCoords &at, WideSums<kTokens> &sums) {
   const WideLeft left = load_left(stage + wide_a_bytes(kTokens), at);
   const uint32_t address = shared_address(stage);
   begin_wgmma();
@@ -120,7 +120,7 @@ __device__ __forceinline__ void multiply_stage(const uint8_t *stage, const WideP
 
 // Adds the sums of a group, multiplied by the scales of their rows of b and of a, to the totals.
 template <int32_t kTokens>
-__device__ __forceinline__ void close_group(const WideScales &scales, const float *a_scales, const WidePlace &at,
+__device__ __forceinline__ void close_group(const WideScales &scales, const float *a_scales, const WideCoords &at,
                                             const WideSums<kTokens> &sums, WideSums<kTokens> &totals) {
 #pragma unroll
   for (int32_t tile = 0; tile < kTokens / kGroupTokens; ++tile) {
@@ -136,7 +136,7 @@ __device__ __forceinline__ void close_group(const WideScales &scales, const floa
 // threads write adjacent elements.
 
 template <int32_t kTokens>
-__device__ __forceinline__ void share_sums(const WideSums<kTokens> &totals, const WidePlace &at, float *shared) {
+__device__ __forceinline__ void share_sums(const WideSums<kTokens> &totals, const WideCoords &at, float *shared) {
 #pragma unroll
   for (int32_t i = 0; i < kTokens / 2; ++i) {
     const int32_t token = i / 32 * kGroupTokens + wgmma_sum_column(at.thread, i % 32);
@@ -151,7 +151,7 @@ __global__ void __launch_bounds__(kThreads) multiply_by_warpgroups(WideJob job) 
   LPT_DYNAMIC_SHARED(uint8_t, unaligned);
   uint8_t *const shared = unaligned + (0u - shared_address(unaligned)) % kWgmmaBoundary;
   const FourBitsJob &gemm = job.gemm;
-  const WidePlace at = wide_place();
+  const WideCoords at = wide_place();
   const int64_t first_token = int64_t{blockIdx.x} * kTokens, first_row = int64_t{blockIdx.y} * kTileRows;
   const int64_t first = blockIdx.z * job.steps_of_part, steps = gemm.k / kTileStep;
   const int64_t end = first + job.steps_of_part < steps ? first + job.steps_of_part : steps;
@@ -169,7 +169,7 @@ __global__ void __launch_bounds__(kThreads) multiply_by_warpgroups(WideJob job) 
     const WideScales scales = next;
     float *const of_step = a_scales[step % 2];
     wait_for_copies<kPrefetcher - 1>();
-    show_copies_to_wgmma();
+    fence_copies_for_wgmma();
     if (threadIdx.x < kTokens) of_step[threadIdx.x] = scales.a;
     __syncthreads();  // all copies to the stage are complete, and no thread reads the previous stage
     if (step + kPrefetcher < end) {

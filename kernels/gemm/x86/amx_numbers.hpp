@@ -30,8 +30,8 @@ inline __m512i scale_pairs(__m512i pairs, __m512 scales) {
   return upper_halves(_mm512_mul_ps(first, scales), _mm512_mul_ps(second, scales));
 }
 
-struct Bf16Numbers {
-  using Unit = UnitBf16;
+struct Bf16Elements {
+  using Unit = AmxBf16;
   static constexpr int64_t kOfStep = 32;
   static constexpr bool kHasGroups = true;
 
@@ -126,8 +126,8 @@ struct Bf16Numbers {
 };
 
 // int8 without conversion, and exact sums in int32.
-struct Int8Numbers {
-  using Unit = UnitInt8;
+struct Int8Elements {
+  using Unit = AmxInt8;
   static constexpr int64_t kOfStep = 64;
   static constexpr bool kHasGroups = false;
 

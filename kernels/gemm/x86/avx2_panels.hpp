@@ -38,7 +38,7 @@ struct PanelStore {
   float *to[4];
 };
 
-inline __m256i load_eight(const uint8_t *from) { return _mm256_loadu_si256(reinterpret_cast<const __m256i *>(from)); }
+inline __m256i load_vec8(const uint8_t *from) { return _mm256_loadu_si256(reinterpret_cast<const __m256i *>(from)); }
 
 inline __m256 look_up(const PanelReader &reader, __m256i codes) { return _mm256_i32gather_ps(reader.values, codes, 4); }
 
@@ -48,7 +48,7 @@ struct ExpandAvx2 {
     const PanelStore<kVectors> slab(reader);
     for (int64_t p = 0; p < reader.k; p += 4) {
       for (int half = 0; half < 2; ++half) {
-        const __m256i line = load_eight(reader.codes + p / 4 * kPanelLineBytes + 32 * half);
+        const __m256i line = load_vec8(reader.codes + p / 4 * kPanelLineBytes + 32 * half);
         for (int n = 0; n < 8; ++n) {  // permute reads three bits of an index, blend the highest bit
           const __m256i index = _mm256_srl_epi32(line, _mm_cvtsi32_si128(4 * n));
           slab.store(p + kNibbleOrder[n / 2], 2 * (n % 2) + half, look_up16(reader.values, index));
@@ -86,7 +86,7 @@ struct ExpandAvx2 {
     };
     for (int64_t p = 0; p < reader.k; p += 4) {
       for (int e = 0; e < 4; ++e) {
-        const __m256i line = load_eight(reader.codes + (p / 2 + e / 2) * kPanelLineBytes + 32 * (e % 2));
+        const __m256i line = load_vec8(reader.codes + (p / 2 + e / 2) * kPanelLineBytes + 32 * (e % 2));
         slab.store(p, e, number(_mm256_slli_epi32(line, 24)));
         slab.store(p + 1, e, number(_mm256_slli_epi32(line, 16)));
         slab.store(p + 2, e, number(_mm256_slli_epi32(line, 8)));
@@ -99,7 +99,7 @@ struct ExpandAvx2 {
     const PanelStore<kVectors> slab(reader);
     for (int64_t p = 0; p < reader.k; p += 2) {
       for (int e = 0; e < 4; ++e) {
-        const __m256i line = load_eight(reader.codes + (p + e / 2) * kPanelLineBytes + 32 * (e % 2));
+        const __m256i line = load_vec8(reader.codes + (p + e / 2) * kPanelLineBytes + 32 * (e % 2));
         for (int t = 0; t < 2; ++t) {
           const __m256i words =
               t == 0 ? _mm256_and_si256(line, _mm256_set1_epi32(0xFFFF)) : _mm256_srli_epi32(line, 16);

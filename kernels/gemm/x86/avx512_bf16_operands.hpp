@@ -58,7 +58,7 @@ struct PanelLayout {
         b_blocks(blocks_along_k(request.b, request.is_b_transposed, request.k)) {
     const bool is_packed = request.b.layout == Layout::kPanels;
     const int64_t lane_bytes = 4 * steps;
-    blocking = blocking_of(request, kPanelBlockBytes, lane_bytes, kLeastRows, kBlockUnit);
+    blocking = blocking_of(request, kPanelBlockBytes, lane_bytes, kMinBlockRows, kBlockUnit);
     if (!is_packed) {
       const int64_t columns = greater(kSlabBytes / lane_bytes / kPanelsColumns, 1) * kPanelsColumns;
       blocking.columns = min_i64(columns, round_up(request.n, kPanelsColumns));

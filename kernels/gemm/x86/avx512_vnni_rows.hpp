@@ -73,7 +73,7 @@ inline __m512i decode_row(const PackedRows &rows, int64_t row, int64_t column, i
 }
 
 // Returns the sums of eight adjacent bytes.
-inline __m256i sum_eights(__m512i bytes) {
+inline __m256i sum_groups_of_8(__m512i bytes) {
   const __m512i flipped = _mm512_xor_si512(bytes, _mm512_set1_epi8(-128));  // + 128: vpsadbw sums unsigned bytes
   const __m256i sums = _mm512_cvtepi64_epi32(_mm512_sad_epu8(flipped, _mm512_setzero_si512()));
   return _mm256_sub_epi32(sums, _mm256_set1_epi32(8 * 128));
@@ -165,7 +165,7 @@ inline void decode_codes(const PackedRows &rows, int64_t row, __m512i order, uin
     if (is_one_group) {
       sum = _mm512_dpbusd_epi32(sum, _mm512_set1_epi8(1), bytes);
     } else {
-      _mm256_storeu_si256(reinterpret_cast<__m256i *>(rows.sums + column / 8), sum_eights(bytes));
+      _mm256_storeu_si256(reinterpret_cast<__m256i *>(rows.sums + column / 8), sum_groups_of_8(bytes));
     }
     _mm512_storeu_si512(to + column, rows.is_order_of_nibbles ? _mm512_shuffle_epi8(bytes, order) : bytes);
   }

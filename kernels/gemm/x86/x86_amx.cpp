@@ -160,8 +160,8 @@ inline void add_group(const float *sums, const float *row_scales, const float *c
 template <typename Numbers>
 void multiply_rows(const uint8_t *a, const uint8_t *panel, int64_t count, int64_t rows, const float *sums, float *out) {
   const int64_t steps = (count + Numbers::kOfStep - 1) / Numbers::kOfStep;
-  return rows > kUnitRows ? multiply_unit<typename Numbers::Unit, true>(a, panel, steps, sums, out)
-                          : multiply_unit<typename Numbers::Unit, false>(a, panel, steps, sums, out);
+  return rows > kUnitRows ? multiply_amx<typename Numbers::Unit, true>(a, panel, steps, sums, out)
+                          : multiply_amx<typename Numbers::Unit, false>(a, panel, steps, sums, out);
 }
 
 // Multiplies some rows by a panel at one depth, group by group, and adds the results to `totals`.
@@ -253,12 +253,12 @@ void multiply_by_unit(const GemmRequest &request) {
 
 }  // namespace
 
-void gemm_any_x86_amx(const GemmRequest &request) { multiply_by_unit<Bf16Numbers>(request); }
+void gemm_any_x86_amx(const GemmRequest &request) { multiply_by_unit<Bf16Elements>(request); }
 
-size_t gemm_scratch_x86_amx(const GemmRequest &request) { return AmxLayout<Bf16Numbers>(request).scratch_bytes; }
+size_t gemm_scratch_x86_amx(const GemmRequest &request) { return AmxLayout<Bf16Elements>(request).scratch_bytes; }
 
-void gemm_int8_x86_amx(const GemmRequest &request) { multiply_by_unit<Int8Numbers>(request); }
+void gemm_int8_x86_amx(const GemmRequest &request) { multiply_by_unit<Int8Elements>(request); }
 
-size_t gemm_scratch_int8_x86_amx(const GemmRequest &request) { return AmxLayout<Int8Numbers>(request).scratch_bytes; }
+size_t gemm_scratch_int8_x86_amx(const GemmRequest &request) { return AmxLayout<Int8Elements>(request).scratch_bytes; }
 
 }  // namespace lpt

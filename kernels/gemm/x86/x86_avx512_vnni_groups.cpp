@@ -17,12 +17,12 @@ namespace {
 
 // A tile reads a line of each of its rows at a time, and the next line of some rows. If these lines map to fewer than four sets
 // of the L1 cache, they evict each other.
-constexpr int64_t kFewSetsBytes = 2048;
+constexpr int64_t kConflictStrideBytes = 2048;
 
 inline bool is_read_in_place(const GemmRequest &request, const Groups &groups) {
   const PanelKind kind = panel_kind(request.b.format.element);
   return groups.count == 1 && element_of(request.a.format.element).bits == 8 && kind != PanelKind::kNibbles &&
-         request.k % 4 == 0 && request.a.row_stride % kFewSetsBytes != 0;
+         request.k % 4 == 0 && request.a.row_stride % kConflictStrideBytes != 0;
 }
 
 constexpr int64_t kGroupBlockBytes = 512 << 10;  // rows of a
@@ -54,7 +54,7 @@ struct GroupLayout {
   explicit GroupLayout(const GemmRequest &request)
       : groups(groups_of(request.a, request.b, request.k)),
         row(row_layout_of(groups)),
-        blocking(blocking_of(request, kGroupBlockBytes, row.stride, kLeastRows, kWholeTileRows)),
+        blocking(blocking_of(request, kGroupBlockBytes, row.stride, kMinBlockRows, kWholeTileRows)),
         is_direct(is_read_in_place(request, groups)) {
     blocking.span = span_columns_of(request, groups);
     const int64_t space = min_i64(blocking.row_space, request.m);

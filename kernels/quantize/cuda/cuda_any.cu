@@ -178,7 +178,7 @@ __device__ __forceinline__ void store_scale(const AnyCodes &codes, int64_t block
 }
 
 // Scale and zero point of a block with these ends. Halves, so that the width of a block of both signs fits f32.
-__device__ __forceinline__ void settle_zero_point(const AnyCastJob &job, int64_t block, const AnyFacts &facts) {
+__device__ __forceinline__ void compute_zero_point(const AnyCastJob &job, int64_t block, const AnyFacts &facts) {
   const Element &element = job.target.any.element;
   const float half = facts.high * 0.5f - facts.low * 0.5f;
   const float scale = half == 0.0f ? 1.0f : clamp_scale(half / (static_cast<float>(element.max_code) * 0.5f));
@@ -195,7 +195,7 @@ __global__ void __launch_bounds__(kThreads) settle_any(AnyCastJob job) {
     const AnyBlock block = block_at(job, number);
     const AnyFacts facts = facts_of_block(job, block);
     if (job.target.zero_points != nullptr) {
-      if (threadIdx.x % 32 == 0) settle_zero_point(job, block.index, facts);
+      if (threadIdx.x % 32 == 0) compute_zero_point(job, block.index, facts);
       continue;
     }
     const uint32_t code = scale_code(job, block, facts.amax);

@@ -8,7 +8,7 @@ namespace {
 constexpr uint32_t kThreads = 256;
 
 struct WideJob {
-  DeviceLines source, target;
+  DeviceRows source, target;
   float most;  // the largest number of the target: what is beyond becomes it
   int64_t rows, columns;
 };

@@ -152,8 +152,8 @@ struct BlockCast {
   bool tries_four;
   bool is_quest;
   bool needs_amax;
-  bool gives_nan;  // a block with a NaN receives the scale `nan`
-  uint32_t nan;    // scale code of NaN
+  bool writes_nan_scale;  // a block with a NaN receives the scale `nan`
+  uint32_t nan;           // scale code of NaN
   int64_t scale_bytes;
   __m512i amax;  // largest finite magnitude of the source, as bits
 };
@@ -168,7 +168,7 @@ inline BlockCast block_cast(const QuantizeRequest &request, const Element &eleme
   if (cast.tries_four) cast.errors = error_lanes();
   cast.is_quest = is_quest_rule(request.rule);
   cast.needs_amax = !cast.is_fixed || request.amax != nullptr || request.has_nan != nullptr;
-  cast.gives_nan = !cast.is_fixed && nan_goes_to_scale(kind, element);
+  cast.writes_nan_scale = !cast.is_fixed && nan_goes_to_scale(kind, element);
   cast.nan = block_scale_nan(kind);
   cast.scale_bytes = kind == LPT_FORMAT_F32 ? 4 : 1;
   cast.amax = _mm512_setzero_si512();
@@ -179,13 +179,13 @@ inline BlockCast block_cast(const QuantizeRequest &request, const Element &eleme
 [[gnu::always_inline]] inline __m512 settled(const BlockCast &cast, const FoundScales &scales, __mmask16 has_nan,
                                              const ScalePlace &place) {
   const __m512i nan = _mm512_set1_epi32(static_cast<int>(cast.nan));
-  store_scales(place, cast.gives_nan ? _mm512_mask_mov_epi32(scales.codes, has_nan, nan) : scales.codes);
+  store_scales(place, cast.writes_nan_scale ? _mm512_mask_mov_epi32(scales.codes, has_nan, nan) : scales.codes);
   return scales.inverse;
 }
 
 template <Source kSource>
-[[gnu::always_inline]] inline __m512 settle_scales(BlockCast &cast, const FiniteAmax &found, const RowSlab &slab,
-                                                   const ScalePlace &place) {
+[[gnu::always_inline]] inline __m512 compute_scales(BlockCast &cast, const FiniteAmax &found, const RowSlab &slab,
+                                                    const ScalePlace &place) {
   if (cast.is_fixed) return inverses_of(load_scales(place), cast.scales);
   const __m512 amax = _mm512_castsi512_ps(found.amax);
   if (cast.is_quest) return settled(cast, quest_scales<kSource>(slab, amax, cast.scales), found.has_nan, place);
@@ -229,7 +229,7 @@ template <Source kSource>
 const char *address_in_band(const QuantizeRequest &request, int64_t row, int64_t rows, int64_t column,
                             int64_t band_bytes) {
   const int64_t done = (row * request.source.row_stride + rows * column) * bytes_of(kSource);
-  return static_cast<const char *>(request.source.data) + done + band_bytes - static_cast<int64_t>(kRequestedGroup);
+  return static_cast<const char *>(request.source.data) + done + band_bytes - static_cast<int64_t>(kStreamGroupBytes);
 }
 
 template <Source kSource>
@@ -243,7 +243,7 @@ void cast_slabs(const QuantizeRequest &request, BlockCast &cast, CastRows cast_r
   // Blocks of several rows are not read in memory order, but the next band can be prefetched in memory order.
   const int64_t band_bytes = grid.block_rows * row_bytes;
   const bool is_band = grid.block_rows > 1;
-  const bool is_near = band_bytes >= static_cast<int64_t>(kRequestedGroup) && band_bytes <= kBandBytes &&
+  const bool is_near = band_bytes >= static_cast<int64_t>(kStreamGroupBytes) && band_bytes <= kBandBytes &&
                        (grid.block_columns == 16 || grid.block_columns == 32);
   const Prefetcher prefetcher = !is_band || is_near ? prefetcher_of(request, row_bytes) : prefetcher_in_line(row_bytes);
   alignas(64) float inverses[kCastBlocks + 16];
@@ -272,7 +272,7 @@ void cast_slabs(const QuantizeRequest &request, BlockCast &cast, CastRows cast_r
         const ScalePlace place = {scales + block * cast.scale_bytes, cast.scale_bytes == 4,
                                   static_cast<__mmask16>(lane_mask(0, least(last - block, 16)))};
         _mm512_store_ps(inverses + (block - first),
-                        settle_scales<kSource>(cast, amax_of<kSource>(cast, slab), slab, place));
+                        compute_scales<kSource>(cast, amax_of<kSource>(cast, slab), slab, place));
       }
       const Rows part = {from,
                          source.row_stride * bytes_of(kSource),

@@ -351,8 +351,8 @@ void decode_span(const CodeTables &tables, const ScaleSlab &scales, const uint8_
 }
 
 // Does the same for bf16 targets; if the only scale is 1, copies the bf16 values of the tables.
-inline void decode_span_as_it_is(const CodeTables &tables, const ScaleSlab &scales, const uint8_t *from, uint8_t *to,
-                                 int64_t count, bool may_stream) {
+inline void decode_span_bf16(const CodeTables &tables, const ScaleSlab &scales, const uint8_t *from, uint8_t *to,
+                             int64_t count, bool may_stream) {
   if (!scales.is_one) return decode_span<ByteSource, Bf16Target>(tables, scales, from, to, count, may_stream);
   const bool is_streamed = may_stream && reinterpret_cast<uintptr_t>(to) % 64 == 0;
   const ByteSource source(tables);
@@ -379,7 +379,7 @@ DecodeSpan decode_span_of(lpt_format target) {
 
 inline DecodeSpan decode_span_of(lpt_format source, int32_t bits, lpt_format target) {
   if (bits <= 4) return decode_span_of<NibbleSource>(target);
-  if (bits <= 8 && target == LPT_FORMAT_BF16) return decode_span_as_it_is;
+  if (bits <= 8 && target == LPT_FORMAT_BF16) return decode_span_bf16;
   if (bits <= 8) return decode_span_of<ByteSource>(target);
   if (bits == 32) return decode_span_of<FloatSource>(target);
   if (source == LPT_FORMAT_F16) return decode_span_of<HalfSource<LPT_FORMAT_F16>>(target);

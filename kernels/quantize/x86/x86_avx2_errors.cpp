@@ -84,7 +84,7 @@ void add_cast_errors(const Lanes &lanes, const CastErrorsRequest &request, const
   const MatrixView &source = request.source;
   ErrorSpan span;
   alignas(32) float buffer[kErrorSpan];
-  alignas(32) double sums[kMostCastScales][16] = {};
+  alignas(32) double sums[kMaxCastScales][16] = {};
   for (int32_t i = 0; i < request.scale_count; ++i) request.errors[i] = 0.0;
   for (int64_t row = 0; row < source.rows; ++row) {
     for (int64_t column = 0; column < source.columns; column += kErrorSpan) {

@@ -63,7 +63,7 @@ inline QuantizeRequest part_of(const QuantizeRequest &request, int64_t bits, int
 }
 
 // Casts a few elements with one inverse by the reference kernel.
-[[gnu::noinline]] void cast_plainly(const QuantizeRequest &request, const CastState &state, const CastSpan &span) {
+[[gnu::noinline]] void cast_by_reference(const QuantizeRequest &request, const CastState &state, const CastSpan &span) {
   for (int64_t at = 0; at < span.count; at += 16) {
     QuantizeRequest part = part_of(request, state.bits, span.row, 1, span.column + at, least(16, span.count - at));
     part.target.format.block_scale = part.target.format.tensor_scale = LPT_FORMAT_NONE;
@@ -125,7 +125,7 @@ uint32_t cast_span(const QuantizeRequest &request, const CastState &state, const
   for (; at + 32 <= count; at += 32) {
     const bool is_done =
         cast_group(lanes, inverses, slab_column + at, from + at, random, bits, to + at * bits / 8, has_amax, amax);
-    if (!is_done) cast_plainly(request, state, {span.row, span.column + at, 32, slab_column + at});
+    if (!is_done) cast_by_reference(request, state, {span.row, span.column + at, 32, slab_column + at});
     if constexpr (is_drawn(kRounding)) random += 32 * random_bytes(kRounding);
   }
   if (at == count) return largest_lane(amax);
@@ -137,7 +137,7 @@ uint32_t cast_span(const QuantizeRequest &request, const CastState &state, const
     if (rest_bits % 8 != 0) codes[rest_bits / 8] &= static_cast<uint8_t>((1 << rest_bits % 8) - 1);  // as store_code()
     memcpy(to + at * bits / 8, codes, static_cast<size_t>((rest_bits + 7) / 8));
   } else {
-    cast_plainly(request, state, {span.row, span.column + at, count - at, slab_column + at});
+    cast_by_reference(request, state, {span.row, span.column + at, count - at, slab_column + at});
   }
   return largest_lane(amax);
 }
@@ -205,8 +205,8 @@ inline void raise_amax(const QuantizeRequest &request, uint32_t bits) {
 }
 
 // Computes the magnitudes of the blocks of a panel into state.amax. Returns the largest, as bits.
-inline uint32_t look_at_panel(const QuantizeRequest &request, CastState &state, int64_t row, int64_t rows,
-                              int64_t column, int64_t columns) {
+inline uint32_t compute_panel_amax(const QuantizeRequest &request, CastState &state, int64_t row, int64_t rows,
+                                   int64_t column, int64_t columns) {
   const int64_t blocks = state.log2_columns == kEndless ? 1 : (columns >> state.log2_columns) + 1;
   const int64_t lanes = least((blocks + 7) / 8 * 8, kPanelBlocks);
   memset(state.amax, 0, static_cast<size_t>(lanes) * sizeof *state.amax);
@@ -224,8 +224,8 @@ inline uint32_t look_at_panel(const QuantizeRequest &request, CastState &state, 
 }
 
 // Computes and writes `count` scales from block `index` on, and computes their inverses.
-inline void settle_scales(const QuantizeRequest &request, const ScaleSpec &spec, CastState &state, int64_t index,
-                          int64_t count) {
+inline void compute_scales(const QuantizeRequest &request, const ScaleSpec &spec, CastState &state, int64_t index,
+                           int64_t count) {
   const MatrixView &target = request.target;
   const __m256 tensor_scale =
       _mm256_set1_ps(target.format.tensor_scale != LPT_FORMAT_NONE ? *target.tensor_scale : 1.0f);
@@ -292,7 +292,7 @@ inline void cast_blocks(const QuantizeRequest &request, CastState &state) {
     for (int64_t column = 0; column < target.columns; column += width) {
       const int64_t columns = least(width, target.columns - column);
       if (request.rule != LPT_SCALE_RULE_FIXED) {
-        const uint32_t largest = look_at_panel(request, state, row, rows, column, columns);
+        const uint32_t largest = compute_panel_amax(request, state, row, rows, column, columns);
         if (largest >= kFloatInfinityBits) {
           quantize_any_ref(part_of(request, state.bits, row, rows, column, columns));
           continue;
@@ -303,7 +303,7 @@ inline void cast_blocks(const QuantizeRequest &request, CastState &state) {
       if (candidate_count(spec) > 1) {
         search_scales(request, spec, state, {row, rows, column, columns}, index, blocks);
       } else {
-        settle_scales(request, spec, state, index, blocks);
+        compute_scales(request, spec, state, index, blocks);
       }
       for (int64_t r = row; r < row + rows; ++r) raise_amax(request, cast_row(request, state, {r, column, columns, 0}));
     }

@@ -174,7 +174,7 @@ __m512 settle_line_part(BlockCast &cast, const FiniteAmax &found, const LinePart
 
 // Computes the scales of the blocks over lines [begin, end). `scales` points to the first; they are `stride` bytes apart.
 template <Source kSource>
-void settle_line_scales(BlockCast &cast, const Lines &in, int64_t begin, int64_t end, int64_t group, uint8_t *scales,
+void compute_row_scales(BlockCast &cast, const Lines &in, int64_t begin, int64_t end, int64_t group, uint8_t *scales,
                         int64_t stride, float *inverses, NearLines *near) {
   const __m512i infinity = _mm512_set1_epi32(static_cast<int>(kFloatInfinityBits));
   LineAmax any;
@@ -269,7 +269,7 @@ void cast_transposed_part(const QuantizeRequest &request, BlockCast &cast, const
       if (has_blocks && line % block == 0) {
         uint8_t *scales = static_cast<uint8_t *>(target.block_scales) + part.row / grid.block_rows * scale_stride +
                           line / block * cast.scale_bytes;
-        settle_line_scales<kSource>(cast, in, line, least(line + block, target.columns), grid.block_rows, scales,
+        compute_row_scales<kSource>(cast, in, line, least(line + block, target.columns), grid.block_rows, scales,
                                     scale_stride, inverses, line_cast.near);
       }
       const uint64_t index = static_cast<uint64_t>(request.random.offset + part.row) +

@@ -28,7 +28,7 @@ int32_t reported(const char *doing, int32_t index, cudaError_t error, char *text
   return status_of(error);
 }
 
-void tell_why_none(cudaError_t error, lpt_device_info &description) {
+void set_reason(cudaError_t error, lpt_device_info &description) {
   cudaGetLastError();
   int driver = 0, runtime = 0;
   cudaDriverGetVersion(&driver);
@@ -41,7 +41,7 @@ void tell_why_none(cudaError_t error, lpt_device_info &description) {
                                    : visible);
 }
 
-void tell_facts(const cudaDeviceProp &facts, lpt_device_info &description) {
+void set_properties(const cudaDeviceProp &facts, lpt_device_info &description) {
   description.capability_major = facts.major;
   description.capability_minor = facts.minor;
   description.processor_count = facts.multiProcessorCount;
@@ -60,7 +60,7 @@ int32_t describe(int32_t index, lpt_device_info *out_description, char *, size_t
   cudaError_t error = cudaGetDeviceCount(&count);
   if (error == cudaSuccess && count == 0) error = cudaErrorNoDevice;
   if (error != cudaSuccess) {
-    tell_why_none(error, *out_description);
+    set_reason(error, *out_description);
     return LPT_OK;
   }
   out_description->count = count;
@@ -72,9 +72,9 @@ int32_t describe(int32_t index, lpt_device_info *out_description, char *, size_t
   cudaDeviceProp facts;
   error = cudaGetDeviceProperties(&facts, index);
   if (error == cudaSuccess) {
-    tell_facts(facts, *out_description);
+    set_properties(facts, *out_description);
   } else {
-    tell_why_none(error, *out_description);
+    set_reason(error, *out_description);
   }
   return LPT_OK;
 }

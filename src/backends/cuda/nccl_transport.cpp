@@ -17,7 +17,7 @@ struct End {
   Nccl nccl;
   int32_t index;
   NcclComm comm = nullptr;
-  bool is_ours = true;
+  bool owns_comm = true;
   bool is_aborted = false;
   int ranks = 1, rank = 0;
 };
@@ -119,7 +119,7 @@ int32_t open(int32_t index, const uint8_t *id, int32_t rank, int32_t ranks, doub
 }
 
 // Reads rank and ranks from NCCL.
-Status request_places(End &end) {
+Status read_ranks(End &end) {
   LPT_TRY(reported(end.nccl, end.comm, "ncclCommCount", end.nccl.count(end.comm, &end.ranks)));
   return reported(end.nccl, end.comm, "ncclCommUserRank", end.nccl.user_rank(end.comm, &end.rank));
 }
@@ -131,13 +131,13 @@ int32_t adopt(int32_t index, void *communicator, void **out_end, int32_t *out_ra
     LPT_TRY(find_nccl(end->nccl));
     end->index = index;
     end->comm = static_cast<NcclComm>(communicator);
-    end->is_ours = false;
+    end->owns_comm = false;
     int device = -1;
     LPT_TRY(reported(end->nccl, end->comm, "ncclCommCuDevice", end->nccl.device(end->comm, &device)));
     if (device != index) {
       return invalid("nccl_comm is of cuda:%d: expected cuda:%d, where the context works", device, index);
     }
-    LPT_TRY(request_places(*end));
+    LPT_TRY(read_ranks(*end));
     *out_rank = end->rank;
     *out_ranks = end->ranks;
     *out_end = end.release();
@@ -159,7 +159,7 @@ int32_t split(void *whole, int32_t color, int32_t key, double seconds, void **ou
     LPT_TRY(settle(from.nccl, from.comm, "ncclCommSplit", seconds));  // the new communicator is set after it
     if (end->comm == nullptr) return {};
     Status status = settle(from.nccl, end->comm, "ncclCommSplit", seconds);
-    if (status.is_ok()) status = request_places(*end);
+    if (status.is_ok()) status = read_ranks(*end);
     if (!status.is_ok()) return give_up(from.nccl, end->comm, status);
     *out_rank = end->rank;
     *out_ranks = end->ranks;
@@ -237,7 +237,7 @@ int32_t look(void *end, char *error, size_t error_bytes) {
 
 bool abort(void *end) {
   End &self = end_of(end);
-  if (!self.is_ours) return false;
+  if (!self.owns_comm) return false;
   const OnDevice here(self.index);
   if (!self.is_aborted) self.nccl.abort(self.comm);
   self.is_aborted = true;
@@ -247,7 +247,7 @@ bool abort(void *end) {
 // Waits for work that other ranks need from this rank, for at most `seconds`.
 void close(void *end, double seconds) {
   const std::unique_ptr<End> self(&end_of(end));
-  if (self->is_aborted || !self->is_ours) return;
+  if (self->is_aborted || !self->owns_comm) return;
   const OnDevice here(self->index);
   char words[512];
   const int32_t code = as_code(words, sizeof words, [&]() -> Status {

@@ -15,14 +15,14 @@ namespace lpt {
 // continues when all have replied, and then replies to no further query. A rank that queries later waits without limit. No rank
 // is too late if none replies before its own query. So no rank may enter MPI between the first query and its own MPI_Finalize.
 #if defined(MPICH_NUMVERSION) && MPICH_NUMVERSION < 40200300
-constexpr bool kReachesBeforeEnd = true;
+constexpr bool kSynchronizesBeforeFinalize = true;
 #else
-constexpr bool kReachesBeforeEnd = false;
+constexpr bool kSynchronizesBeforeFinalize = false;
 #endif
 
 // Starts an empty message from each rank to each other rank. A rank does not query ranks to which it has sent nothing, and
 // could end before they query it.
-inline std::vector<MPI_Request> words_of_parting() {
+inline std::vector<MPI_Request> start_final_messages() {
   constexpr int kTag = 32767;  // the largest tag that every MPI supports
   int rank = 0, ranks = 1;
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
@@ -39,7 +39,7 @@ inline std::vector<MPI_Request> words_of_parting() {
 // A rank that has received all messages may be the first: it pauses so that the other ranks receive theirs.
 inline void synchronize_before_end() {
   constexpr std::chrono::milliseconds kRest{500};
-  std::vector<MPI_Request> words = words_of_parting();
+  std::vector<MPI_Request> words = start_final_messages();
   int are_all_present = 0;
   for (Backoff backoff; are_all_present == 0; backoff.pause(false))
     MPI_Testall(static_cast<int>(words.size()), words.data(), &are_all_present, MPI_STATUSES_IGNORE);
@@ -47,7 +47,7 @@ inline void synchronize_before_end() {
 }
 
 inline void end_mpi() {
-  if (kReachesBeforeEnd) synchronize_before_end();
+  if (kSynchronizesBeforeFinalize) synchronize_before_end();
   MPI_Finalize();
 }
 

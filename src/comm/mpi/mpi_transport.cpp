@@ -27,9 +27,9 @@ constexpr size_t kPartsAtATime = 4;
 constexpr int64_t kCopiedBytes = 64 << 10;
 
 // When a rank aborts, MPI may still access memory of a caller, which may free it. This process then enters MPI no more, not
-// even to finalize it. MPI calls share the lock; the thread that sets is_left holds it exclusively.
+// even to finalize it. MPI calls share the lock; the thread that sets is_disabled holds it exclusively.
 std::shared_mutex mpi_lock;
-std::atomic<bool> is_left{false};
+std::atomic<bool> is_disabled{false};
 
 struct Part {
   MPI_Request request = MPI_REQUEST_NULL;
@@ -38,7 +38,7 @@ struct Part {
   bool is_under_way = false;
 };
 
-struct MpiLink {
+struct MpiEndpoint {
   MPI_Comm comm;
   std::vector<int32_t> members{};  // ranks in `comm`, by rank of this link; empty: the same ranks
 
@@ -51,7 +51,7 @@ struct MpiLink {
 };
 
 struct MpiRequest {
-  MpiLink *endpoint;
+  MpiEndpoint *endpoint;
   int peer, tag;
   char *data;
   int64_t bytes;
@@ -65,7 +65,7 @@ struct MpiRequest {
   bool is_copied() const { return bytes <= kCopiedBytes; }
 };
 
-MpiLink &mpi(void *endpoint) { return *static_cast<MpiLink *>(endpoint); }
+MpiEndpoint &mpi(void *endpoint) { return *static_cast<MpiEndpoint *>(endpoint); }
 
 int32_t reported(int result, const char *what, char *error, size_t error_bytes) {
   if (result == MPI_SUCCESS) return LPT_OK;
@@ -87,10 +87,10 @@ int32_t left(char *error, size_t error_bytes) {
   return LPT_ABORTED;
 }
 
-// Finalizes MPI unless the program has done so. If is_left is set, this process cannot finalize it and the other ranks would
+// Finalizes MPI unless the program has done so. If is_disabled is set, this process cannot finalize it and the other ranks would
 // wait in MPI_Finalize. Then the job is aborted.
 void finalize() {
-  if (is_left) MPI_Abort(MPI_COMM_WORLD, 1);
+  if (is_disabled) MPI_Abort(MPI_COMM_WORLD, 1);
   int is_finalized = 0;
   MPI_Finalized(&is_finalized);
   if (is_finalized == 0) lpt::end_mpi();
@@ -117,13 +117,13 @@ int32_t start_mpi(char *error, size_t error_bytes) {
 // Takes ownership of a communicator that this file has created. Its errors are returned as codes.
 int32_t adopt(MPI_Comm comm, void **out_link) {
   MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
-  *out_link = new MpiLink{.comm = comm};
+  *out_link = new MpiEndpoint{.comm = comm};
   return LPT_OK;
 }
 
 int32_t open(const int32_t *fortran_handle, void **out_link, int32_t *out_rank, int32_t *out_ranks,
              int32_t *out_world_ranks, char *error, size_t error_bytes) {
-  if (is_left) return left(error, error_bytes);
+  if (is_disabled) return left(error, error_bytes);
   if (const int32_t code = start_mpi(error, error_bytes)) return code;
   const MPI_Comm whole = fortran_handle == nullptr ? MPI_COMM_WORLD : MPI_Comm_f2c(*fortran_handle);
   if (whole == MPI_COMM_NULL) return rejected(error, error_bytes, "the handle is that of no communicator");
@@ -136,17 +136,17 @@ int32_t open(const int32_t *fortran_handle, void **out_link, int32_t *out_rank, 
 }
 
 // A communicator that is being created. It leaks if its creation fails, as MPI may still write to it.
-struct Making {
+struct PendingComm {
   MPI_Comm comm = MPI_COMM_NULL;
   MPI_Request request = MPI_REQUEST_NULL;
 };
 
-int32_t wait_for(Making &making, double seconds, char *error, size_t error_bytes) {
+int32_t wait_for(PendingComm &making, double seconds, char *error, size_t error_bytes) {
   const lpt::Deadline deadline(seconds);
   int is_done = 0;
   for (lpt::Backoff backoff; is_done == 0; backoff.pause(true)) {
     const std::shared_lock lock(mpi_lock);
-    if (is_left) return left(error, error_bytes);
+    if (is_disabled) return left(error, error_bytes);
     const int result = MPI_Test(&making.request, &is_done, MPI_STATUS_IGNORE);
     if (result != MPI_SUCCESS) return reported(result, "split", error, error_bytes);
     if (is_done != 0 || !deadline.is_over()) continue;
@@ -159,9 +159,9 @@ int32_t wait_for(Making &making, double seconds, char *error, size_t error_bytes
 // One communicator serves all subgroups, since no two have a common rank. MPI_Comm_split() would wait without limit.
 int32_t split(void *endpoint, const int32_t *members, int32_t count, int64_t, double seconds, void **out_link,
               char *error, size_t error_bytes) {
-  if (is_left) return left(error, error_bytes);
-  const MpiLink &self = mpi(endpoint);
-  auto *making = new Making;
+  if (is_disabled) return left(error, error_bytes);
+  const MpiEndpoint &self = mpi(endpoint);
+  auto *making = new PendingComm;
   int32_t code = reported(MPI_Comm_idup(self.comm, &making->comm, &making->request), "split", error, error_bytes);
   if (code == LPT_OK) code = wait_for(*making, seconds, error, error_bytes);
   if (code != LPT_OK) return code;
@@ -218,7 +218,7 @@ bool is_under_way(const MpiRequest &self) {
 
 // Cancels a receive. If its bytes are already in transit, MPI accepts them for a while. A send cannot be canceled: MPI frees
 // the request on completion. Returns whether the request has ended.
-bool is_taken_back(const MpiRequest &self, Part &part) {
+bool cancel_part(const MpiRequest &self, Part &part) {
   constexpr int kLooks = 1000;
   int is_done = part.request == MPI_REQUEST_NULL ? 1 : 0;
   if (is_done == 0 && !self.is_send) MPI_Cancel(&part.request);
@@ -228,7 +228,7 @@ bool is_taken_back(const MpiRequest &self, Part &part) {
   return is_done != 0;
 }
 
-void forget(MpiRequest *self) {
+void free_request(MpiRequest *self) {
   for (Part &part : self->parts) {
     if (self->is_copied()) delete[] part.place;
   }
@@ -236,33 +236,33 @@ void forget(MpiRequest *self) {
 }
 
 // Returns whether MPI may still access memory of the caller. Internal buffers that MPI may still access leak.
-bool is_caught(MpiRequest &self) {
+bool may_access_caller(MpiRequest &self) {
   const std::shared_lock lock(mpi_lock);
   int is_finalized = 0;
   MPI_Finalized(&is_finalized);
-  bool is_caught = false;
+  bool may_access_caller = false;
   for (Part &part : self.parts) {
-    if (!part.is_under_way || is_finalized != 0 || is_left || is_taken_back(self, part)) continue;
+    if (!part.is_under_way || is_finalized != 0 || is_disabled || cancel_part(self, part)) continue;
     if (self.is_copied()) {
       part.place = nullptr;
     } else {
-      is_caught = true;
+      may_access_caller = true;
     }
   }
-  return is_caught;
+  return may_access_caller;
 }
 
 void give_up(MpiRequest *self) {
-  if (is_caught(*self)) {
+  if (may_access_caller(*self)) {
     const std::unique_lock alone(mpi_lock);
-    is_left = true;
+    is_disabled = true;
   }
-  forget(self);
+  free_request(self);
 }
 
 int32_t start(const MpiRequest &requested, void **out_request, char *error, size_t error_bytes) {
   const std::shared_lock lock(mpi_lock);
-  if (is_left) return left(error, error_bytes);
+  if (is_disabled) return left(error, error_bytes);
   auto *self = new MpiRequest(requested);
   const auto count = static_cast<size_t>(std::max<int64_t>((self->bytes + kMostBytes - 1) / kMostBytes, 1));
   self->parts.resize(std::min(count, kPartsAtATime));
@@ -296,7 +296,7 @@ int32_t test(void *, void *request, int32_t *out_is_done, int32_t *out_peer, int
   int32_t code = LPT_OK;
   {
     const std::shared_lock lock(mpi_lock);
-    code = is_left ? left(error, error_bytes) : reported(make_progress(*self), "test", error, error_bytes);
+    code = is_disabled ? left(error, error_bytes) : reported(make_progress(*self), "test", error, error_bytes);
   }
   if (code != LPT_OK) {
     give_up(self);
@@ -306,13 +306,13 @@ int32_t test(void *, void *request, int32_t *out_is_done, int32_t *out_peer, int
   if (*out_is_done == 0) return LPT_OK;
   *out_peer = self->endpoint->rank_of(self->source);
   *out_bytes = self->received;
-  forget(self);
+  free_request(self);
   return LPT_OK;
 }
 
 // The communicator is not freed until MPI ends. The last headers of a peer may be in transit and would reach the next
 // communicator with the same context id. MPICH has about 2000 context ids.
-void close(void *endpoint) { delete static_cast<MpiLink *>(endpoint); }
+void close(void *endpoint) { delete static_cast<MpiEndpoint *>(endpoint); }
 
 constexpr lpt_transport_table kTable{
     LPT_WIRE_ABI, sizeof(lpt_transport_table), LPT_MPI_NAME, 0, 0, open, split, send, receive, test, abandon, close};

@@ -78,12 +78,12 @@ int use_device() {
   return device_here();
 }
 
-void get_on(std::deque<Work> &works) {
+void make_progress(std::deque<Work> &works) {
   while (!works.empty() && works.front()()) works.pop_front();
 }
 
-void get_all_on() {
-  for (auto &[stream, works] : streams) get_on(works);
+void make_all_progress() {
+  for (auto &[stream, works] : streams) make_progress(works);
 }
 
 // Limits the wait, because a missing rank otherwise blocks a test without limit.
@@ -94,7 +94,7 @@ void wait_until(const Condition &is_present) {
     {
       const std::lock_guard<std::recursive_mutex> hold(machine);
       if (is_present()) return;
-      get_all_on();
+      make_all_progress();
       if (is_present()) return;
     }
     std::this_thread::sleep_for(std::chrono::microseconds(50));
@@ -109,7 +109,7 @@ void do_work_of(void *stream) {
   {
     const std::lock_guard<std::recursive_mutex> hold(machine);
     works = &streams[{use_device(), stream}];
-    get_on(*works);
+    make_progress(*works);
   }
   wait_until([&] { return works->empty(); });
 }
@@ -119,7 +119,7 @@ bool is_late() { return number("LPT_TEST_LATE", 0) != 0; }
 int device_count() { return number("LPT_TEST_DEVICES", 2); }
 
 // Appends a line to LPT_TEST_STEPS.
-void tell_step(const char *work, void *stream) {
+void log_step(const char *work, void *stream) {
   const char *const path = std::getenv("LPT_TEST_STEPS");
   if (path == nullptr) return;
   FILE *const file = std::fopen((path + std::to_string(use_device())).c_str(), "a");
@@ -130,10 +130,10 @@ void tell_step(const char *work, void *stream) {
 
 void push(int device, void *stream, const char *name, Work work) {
   const std::lock_guard<std::recursive_mutex> hold(machine);
-  tell_step(name, stream);
+  log_step(name, stream);
   std::deque<Work> &works = streams[{device, stream}];
   works.push_back(std::move(work));
-  if (!is_late()) get_on(works);
+  if (!is_late()) make_progress(works);
 }
 
 // Work that completes when it runs.
@@ -303,7 +303,7 @@ cudaError_t cudaMalloc(void **memory, size_t bytes) {
 cudaError_t cudaFree(void *memory) {
   const int device = use_device();
   wait_until([device] {
-    get_all_on();
+    make_all_progress();
     const auto is_done = [device](const auto &known) { return known.first.first != device || known.second.empty(); };
     return std::all_of(streams.begin(), streams.end(), is_done);
   });
@@ -408,7 +408,7 @@ cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned
 cudaError_t cudaEventQuery(cudaEvent_t event) {
   const std::lock_guard<std::recursive_mutex> hold(machine);
   if (broken() != cudaSuccess) return cudaErrorIllegalAddress;
-  get_all_on();
+  make_all_progress();
   const auto known = events.find(event);
   return known == events.end() || *known->second ? cudaSuccess : reported(cudaErrorNotReady);
 }
