@@ -112,8 +112,9 @@ const char *unsupported_amx_operand(const MatrixView &view, bool is_k_adjacent, 
   }
   const int32_t extent = is_k_adjacent ? view.format.block_columns : view.format.block_rows;
   if (!is_scaled_along_k(view, is_k_adjacent, k)) return nullptr;
-  if (!is_grouped_by_scales(view, is_k_adjacent, k))
-    return extent < 4 ? "blocks of scales are shorter than 4" : nullptr;
+  if (!is_grouped_by_scales(view, is_k_adjacent, k)) {
+    return view.layout == Layout::kPanels && extent < 4 ? "blocks of packed scales are shorter than 4" : nullptr;
+  }
   return extent < 32 || extent > 1024 ? "scales along k are not exact in bf16, nor for 32 to 1024 elements" : nullptr;
 }
 

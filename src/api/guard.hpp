@@ -43,8 +43,8 @@ lpt_status guard(lpt_context *context, Body &&body) noexcept {
   try {
     context->error.clear();
     context->choices.clear();
-    context->arena->reset();
-    if (context->device_arena != nullptr) context->device_arena->reset();
+    context->host_scratch->reset();
+    if (context->scratch != context->host_scratch.get()) context->scratch->reset();
     const Status status = body(*context);
     context->error = status.message();
     return status.code();

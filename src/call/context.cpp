@@ -27,9 +27,9 @@ Status check_threads(int32_t thread_count) {
 // of the earlier ones is freed, as programs may create streams without limit.
 void use_arena_of(Context &context, void *stream) {
   constexpr size_t most = 16;
-  if (context.device_arenas.size() >= most && !context.device_arenas.contains(stream)) context.device_arenas.clear();
+  if (context.device_scratch.size() >= most && !context.device_scratch.contains(stream)) context.device_scratch.clear();
   context.device_allocator = context.queue.allocator(context.device_hooks, stream);
-  context.device_arena = &context.device_arenas.try_emplace(stream, context.device_allocator).first->second;
+  context.scratch = &context.device_scratch.try_emplace(stream, context.device_allocator).first->second;
 }
 
 Status check_streams(const Context &context) {
@@ -116,11 +116,11 @@ Status record_event(Context &context, void *event) {
 
 void trim_scratch(Context &context, size_t keep_bytes) {
   std::vector<Arena *> arenas;
-  for (auto &[stream, arena] : context.device_arenas) {
-    if (&arena != context.device_arena) arenas.push_back(&arena);
+  for (auto &[stream, arena] : context.device_scratch) {
+    if (&arena != context.scratch) arenas.push_back(&arena);
   }
-  if (context.device_arena != nullptr) arenas.push_back(context.device_arena);
-  arenas.push_back(context.arena.get());
+  if (context.scratch != context.host_scratch.get()) arenas.push_back(context.scratch);
+  arenas.push_back(context.host_scratch.get());
   size_t bytes = 0;
   for (const Arena *arena : arenas) bytes += arena->bytes();
   size_t spare_bytes = 0;
@@ -144,7 +144,8 @@ Status create_context(const lpt_context_options &options, Context **out_context)
   context->allocator = std::make_shared<const Allocator>(
       options.allocate == nullptr ? default_allocator()
                                   : Allocator{options.allocate, options.release, options.allocator_user, "allocate"});
-  context->arena = std::make_unique<Arena>(context->allocator);
+  context->host_scratch = std::make_unique<Arena>(context->allocator);
+  context->scratch = context->host_scratch.get();
   context->log_level = options.log_level;
   context->log = options.log;
   context->log_user = options.log_user;

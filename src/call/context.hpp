@@ -69,13 +69,13 @@ struct lpt_context {
   void *progress_user = nullptr;
   std::shared_ptr<const lpt::Allocator> allocator;
   std::shared_ptr<lpt::ThreadPool> pool;  // shared with contexts created with `threads_of`
-  std::unique_ptr<lpt::Arena> arena;
-  std::vector<lpt::SpareMemory> spares;                      // of `allocator`, on the CPU
-  lpt::Queue queue;                                          // of the device of the context
-  lpt::DeviceHooks device_hooks;                             // GPU: the caller's allocator, or none
-  std::shared_ptr<const lpt::Allocator> device_allocator;    // GPU: for the current stream; NULL on the CPU
-  std::map<void *, lpt::Arena> device_arenas;                // GPU: scratch of kernels, by stream
-  lpt::Arena *device_arena = nullptr;                        // GPU: the arena of the current stream
+  std::unique_ptr<lpt::Arena> host_scratch;
+  std::vector<lpt::SpareMemory> spares;                    // of `allocator`, on the CPU
+  lpt::Queue queue;                                        // of the device of the context
+  lpt::DeviceHooks device_hooks;                           // GPU: the caller's allocator, or none
+  std::shared_ptr<const lpt::Allocator> device_allocator;  // GPU: for the current stream; NULL on the CPU
+  std::map<void *, lpt::Arena> device_scratch;             // GPU: scratch of kernels, by stream
+  lpt::Arena *scratch = nullptr;  // where the context works: host_scratch, or device_scratch of the current stream
   std::shared_ptr<lpt::LibrarySession> gemm_library;         // GPU: set by the first GEMM that requests it
   std::shared_ptr<lpt::LibrarySession> gemm_sparse_library;  // GPU: the same for 2:4 operands
   lpt::Profile profile;

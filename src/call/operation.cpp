@@ -258,7 +258,7 @@ size_t lay_out_matrix(const Format &format, int64_t rows, int64_t columns, std::
 }
 
 Status take_scratch(Context &context, size_t bytes, std::byte **out) {
-  return (is_on_cpu(context) ? *context.arena : *context.device_arena).take(bytes, out);
+  return context.scratch->take(bytes, out);
 }
 
 Status take_matrix(Context &context, const Format &format, int64_t rows, int64_t columns, bool is_check_only,

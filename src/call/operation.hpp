@@ -216,7 +216,7 @@ struct WorkQueue {
 template <typename Body>
 Status run_dynamic(Context &context, const WorkQueue &queue, int64_t work, const Body &body) {
   std::byte *memory = nullptr;
-  LPT_TRY(context.arena->take(static_cast<size_t>(queue.threads) * queue.thread_bytes, &memory));
+  LPT_TRY(context.host_scratch->take(static_cast<size_t>(queue.threads) * queue.thread_bytes, &memory));
   if (queue.count == 1 && context.progress == nullptr) {  // fast path: short calls are frequent
     body(int64_t{0}, memory);
     return {};

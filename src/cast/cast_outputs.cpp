@@ -10,7 +10,7 @@ namespace {
 // range of f32.
 Status inverse_factors(Context &context, const uint8_t *factors, int64_t columns, const float **out_inverse) {
   std::byte *memory = nullptr;
-  LPT_TRY(context.arena->take(static_cast<size_t>(columns) * sizeof(float), &memory));
+  LPT_TRY(context.host_scratch->take(static_cast<size_t>(columns) * sizeof(float), &memory));
   float *inverse = reinterpret_cast<float *>(memory);
   for (int64_t c = 0; c < columns && factors != nullptr; ++c) inverse[c] = 1.0f / decode(kElementE8m0fnu, factors[c]);
   *out_inverse = inverse;

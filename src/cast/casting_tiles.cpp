@@ -126,7 +126,7 @@ size_t tile_bytes(const Tiles &tiles) {
 
 Status CastPipeline::take_scratch(int64_t count, size_t bytes, std::vector<std::byte *> &out) {
   out.resize(static_cast<size_t>(count));
-  for (std::byte *&piece : out) LPT_TRY(context_.arena->take(bytes, &piece));
+  for (std::byte *&piece : out) LPT_TRY(context_.host_scratch->take(bytes, &piece));
   return {};
 }
 

@@ -184,7 +184,7 @@ Status run(Context &context, const Plan &plan, const Counting &counting) {
   const auto scratch_count = static_cast<size_t>(counting.sums != nullptr ? parts.count : 0);
   std::vector<std::byte *> scratch(scratch_count);
   for (std::byte *&piece : scratch) {
-    LPT_TRY(context.arena->take(static_cast<size_t>(unit_elements) * sizeof(float), &piece));
+    LPT_TRY(context.host_scratch->take(static_cast<size_t>(unit_elements) * sizeof(float), &piece));
   }
   std::vector<CastStatistics> sums(counting.sums != nullptr ? static_cast<size_t>(units) : 0);
   const CodeTable table = make_table(plan);

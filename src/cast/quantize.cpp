@@ -18,7 +18,7 @@ Status check_hadamard_size(const char *name, int32_t size) {
 // Takes scratch for `count` f32 elements.
 Status take_floats(Context &context, int64_t count, float **out_numbers) {
   std::byte *memory = nullptr;
-  LPT_TRY(context.arena->take(static_cast<size_t>(count) * sizeof(float), &memory));
+  LPT_TRY(context.host_scratch->take(static_cast<size_t>(count) * sizeof(float), &memory));
   *out_numbers = reinterpret_cast<float *>(memory);
   return {};
 }

@@ -29,7 +29,7 @@ Status rotate_and_round(Context &context, const HadamardRequest &whole, bool is_
   const Parts parts = split(context, (rows + kRows - 1) / kRows, kRows * columns);
   std::vector<std::byte *> scratch(static_cast<size_t>(parts.count));
   for (std::byte *&piece : scratch) {
-    LPT_TRY(context.arena->take(static_cast<size_t>(kRows * columns) * sizeof(float), &piece));
+    LPT_TRY(context.host_scratch->take(static_cast<size_t>(kRows * columns) * sizeof(float), &piece));
   }
   parallel_for(context, parts.count, [&](int64_t i) {
     const int64_t end = std::min((i + 1) * parts.length * kRows, rows);

@@ -75,7 +75,7 @@ class Engine {
   // arrays and the bytes must not change until release().
   virtual Status all_to_all_v(const Signature &signature, const Bytes *outgoing, Bytes *incoming) = 0;
 
-  // With shared memory: publishes a pointer to data of this rank, valid until release(). shown() returns the pointer of `rank`.
+  // With shared memory: publishes a pointer to data of this rank, valid until release(). published() returns the pointer of `rank`.
   virtual Status publish(const Signature &signature, const void *face) = 0;
   virtual const void *published(int32_t rank) const = 0;
 

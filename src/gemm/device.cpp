@@ -367,10 +367,10 @@ Status multiply_on_device(Context &context, const GemmCall &call, bool is_check_
 Status multiply_many_on_device(Context &context, const std::vector<GemmCall> &calls, bool is_check_only) {
   for (const GemmCall &call : calls) LPT_TRY(multiply_on_device(context, call, true, nullptr));
   if (is_check_only) return {};
-  const Arena::Mark mark = context.device_arena->mark();
+  const Arena::Mark mark = context.scratch->mark();
   for (const GemmCall &call : calls) {
     LPT_TRY(multiply_on_device(context, call, false, nullptr));
-    context.device_arena->give_back(mark);  // the next GEMM in the queue runs after this one
+    context.scratch->give_back(mark);  // the next GEMM in the queue runs after this one
   }
   return {};
 }

@@ -334,11 +334,11 @@ Status run_gemm_in_steps(Context &context, const GemmCall &call, int64_t columns
     return report_all();
   }
   const int64_t first = std::min(whole.n, round_to(columns, kGemmColumnUnit));
-  const Arena::Mark mark = context.arena->mark();
+  const Arena::Mark mark = context.host_scratch->mark();
   for (int64_t begin = 0; begin < whole.m; begin += task) {
     const int64_t count = std::min(task, whole.m - begin);
     if (first > 0) LPT_TRY(run_kernel_on_region(context, *route.kernel, whole, {begin, 0, count, first}));
-    context.arena->give_back(mark);
+    context.host_scratch->give_back(mark);
     LPT_TRY(after_rows(begin, count));
   }
   return first == whole.n ? Status()
@@ -387,13 +387,13 @@ Status multiply_in_order(Context &context, const std::vector<GemmCall> &calls, b
   int64_t elements = 0;
   for (const GemmCall &call : calls) elements += call.c.rows * call.c.columns;
   CombinedProgress whole(context, elements);
-  const Arena::Mark mark = context.arena->mark();
+  const Arena::Mark mark = context.host_scratch->mark();
   for (const GemmCall &call : calls) {
     whole.begin();
     const Status status = run_gemm(context, call, is_check_only);
     if (status.code() == LPT_CANCELLED) return whole.cancelled();
     LPT_TRY(status);
-    context.arena->give_back(mark);
+    context.host_scratch->give_back(mark);
   }
   return {};
 }

@@ -54,9 +54,9 @@ Status rotate_view(const Call &call, const MatrixView &source, const MatrixView 
 
 Status multiply_views(const Call &call, const GemmCall &gemm) {
   if (!is_on_device(call)) return run_gemm(call.context, gemm, call.is_check_only);
-  const Arena::Mark mark = call.context.device_arena->mark();
+  const Arena::Mark mark = call.context.scratch->mark();
   LPT_TRY(run_gemm(call.context, gemm, call.is_check_only));
-  call.context.device_arena->give_back(mark);  // later work in the queue runs after this GEMM
+  call.context.scratch->give_back(mark);  // later work in the queue runs after this GEMM
   return {};
 }
 

@@ -149,7 +149,7 @@ Status compute_scores(const Attention &attention, const Block &block, const Matr
 template <typename Run>
 Status run_blocks(const Attention &attention, int64_t first_head, int64_t heads, const Run &run) {
   Context &context = attention.context;
-  Arena &arena = is_on_cpu(context) ? *context.arena : *context.device_arena;
+  Arena &arena = *context.scratch;
   const int64_t queries = attention.query.positions(), step = block_of(attention);
   const int64_t blocks = std::max<int64_t>((queries + step - 1) / step, 1);
   for (int64_t i = blocks - 1; i >= 0; --i) {
@@ -268,7 +268,7 @@ Status attention_backward_by_gemms(const Attention &attention, const Heads &give
   const lpt_format weights = sums == LPT_FORMAT_F64 ? sums : value.format();
   const lpt_format score_weights = sums == LPT_FORMAT_F64 ? sums : key.format();
   return run_heads(attention, [&](int64_t first_head, int64_t heads) -> Status {
-    Arena &arena = is_on_cpu(context) ? *context.arena : *context.device_arena;
+    Arena &arena = *context.scratch;
     const Arena::Mark mark = arena.mark();
     SharedGradient to_key{gradients.key, {}}, to_value{gradients.value, {}};
     LPT_TRY(take_sums(attention, sums, heads, to_key));

@@ -54,9 +54,9 @@ Status prepare(Context &context, const std::vector<MatrixView> &gradients, Measu
     out.part_count = std::max(out.part_count, split(context, blocks_of(gradient.columns), kNormBlock).count);
   }
   std::byte *memory = nullptr;
-  LPT_TRY(context.arena->take(static_cast<size_t>(blocks) * sizeof(double), &memory));
+  LPT_TRY(context.host_scratch->take(static_cast<size_t>(blocks) * sizeof(double), &memory));
   out.sums = reinterpret_cast<double *>(memory);
-  LPT_TRY(context.arena->take(static_cast<size_t>(out.part_count) * sizeof(int64_t), &memory));
+  LPT_TRY(context.host_scratch->take(static_cast<size_t>(out.part_count) * sizeof(int64_t), &memory));
   out.nonfinites = reinterpret_cast<int64_t *>(memory);
   return {};
 }

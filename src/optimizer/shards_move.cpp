@@ -60,7 +60,7 @@ Status copy_in(const Queue &queue, const Runs &runs, int64_t begin, int64_t coun
 }
 
 Arena &arena_of(Context &context, const Engine &engine) {
-  return engine.device().is_cpu() ? *context.arena : *context.device_arena;
+  return engine.device().is_cpu() ? *context.host_scratch : *context.scratch;
 }
 
 // The segments of all ranks, adjacent and in the order of ranks.

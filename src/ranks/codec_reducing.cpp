@@ -115,12 +115,12 @@ class CodecRun {
 
   Status take_message(size_t share, Bytes &out_bytes) {
     out_bytes = {nullptr, moving_.bytes[share]};
-    return worker_.arena->take(static_cast<size_t>(out_bytes.count), &out_bytes.data);
+    return worker_.host_scratch->take(static_cast<size_t>(out_bytes.count), &out_bytes.data);
   }
 
   Status take_numbers(int64_t count, float *&out_numbers) {
     std::byte *bytes = nullptr;
-    LPT_TRY(worker_.arena->take(static_cast<size_t>(count) * sizeof(float), &bytes));
+    LPT_TRY(worker_.host_scratch->take(static_cast<size_t>(count) * sizeof(float), &bytes));
     out_numbers = reinterpret_cast<float *>(bytes);
     return {};
   }

@@ -69,7 +69,8 @@ Status make_worker(const Context &context, std::unique_ptr<Context> &out_worker)
   worker->isa = context.isa;
   worker->machine = {.cpu = context.machine.cpu, .options = context.machine.options};
   worker->allocator = context.allocator;
-  worker->arena = std::make_unique<Arena>(context.allocator);
+  worker->host_scratch = std::make_unique<Arena>(context.allocator);
+  worker->scratch = worker->host_scratch.get();
   worker->device_hooks = context.device_hooks;
   LPT_TRY(set_threads(*worker, 1));
   out_worker = std::move(worker);
@@ -105,7 +106,7 @@ Status run_here(Comm &comm, Context &worker, const Collective &collective) {
 std::shared_ptr<Completion> run_on_progress_thread(Comm &comm, Collective collective) {
   return comm.progress_thread.add([&comm, collective = std::move(collective)] {
     comm.worker->choices.clear();
-    comm.worker->arena->reset();
+    comm.worker->host_scratch->reset();
     return run_here(comm, *comm.worker, collective);
   });
 }
@@ -123,8 +124,8 @@ Status queue_async(Context &context, Comm &comm, Collective collective, Future *
   auto future = std::make_unique<Future>();
   Context &worker = *comm.worker;
   worker.choices.clear();
-  worker.arena->reset();
-  worker.device_arena->reset();
+  worker.host_scratch->reset();
+  worker.scratch->reset();
   Event ready;
   LPT_TRY(context.queue.make_event(ready));
   LPT_TRY(context.queue.record(ready));
@@ -289,7 +290,7 @@ const Queue &queue_of(const Context &worker, const Engine &engine) {
 }
 
 Status take_bytes(Context &worker, const Engine &engine, int64_t count, std::byte **out) {
-  Arena &arena = engine.device().is_cpu() ? *worker.arena : *worker.device_arena;
+  Arena &arena = engine.device().is_cpu() ? *worker.host_scratch : *worker.scratch;
   return arena.take(static_cast<size_t>(count), out);
 }
 

@@ -113,7 +113,7 @@ Status reduce_shared(Context &worker, Engine &engine, const ReductionPlan &reduc
   const Range &share = reducing.shares[static_cast<size_t>(engine.rank())];
   std::vector<Lines> sources, targets;
   for (int32_t q = 0; q < engine.ranks(); ++q) {
-    const SharedBuffers &theirs = *static_cast<const SharedBuffers *>(engine.shown(q));
+    const SharedBuffers &theirs = *static_cast<const SharedBuffers *>(engine.published(q));
     sources.push_back(theirs.input);
     if (is_to_all || q == engine.rank()) targets.push_back(theirs.output);
     if (!is_to_all && q == engine.rank()) targets.back().first = share.begin;
@@ -187,7 +187,7 @@ class Messages {
       out_bytes.data = static_cast<std::byte *>(line.run(range).data);
       return {};
     }
-    return worker_.arena->take(static_cast<size_t>(out_bytes.count), &out_bytes.data);
+    return worker_.host_scratch->take(static_cast<size_t>(out_bytes.count), &out_bytes.data);
   }
 
   // Returns a range of the input: in place if it is contiguous, otherwise copied.
@@ -320,8 +320,8 @@ Status reduce_natively_on_cpu(Context &worker, Engine &engine, const ReductionPl
   const FlatView input(reducing.input), output(reducing.output);
   std::byte *read = nullptr, *written = nullptr;
   const auto bytes = static_cast<size_t>(input.bytes(whole.count()));
-  if (!input.is_run(whole)) LPT_TRY(worker.arena->take(bytes, &read));
-  if (!output.is_run(whole)) LPT_TRY(worker.arena->take(bytes, &written));
+  if (!input.is_run(whole)) LPT_TRY(worker.host_scratch->take(bytes, &read));
+  if (!output.is_run(whole)) LPT_TRY(worker.host_scratch->take(bytes, &written));
   const MatrixView from = input.gathered(whole, read), to = output.writable_span(whole, written);
   LPT_TRY(engine.sum(signature_of(reducing), {reducing.input.format.id, static_cast<lpt_reduction>(reducing.reduction),
                                               from.data, to.data, whole.count(), false}));

@@ -57,7 +57,7 @@ class SignsRun {
 
   Status take_message(const Range &share, Bytes &out_bytes) {
     out_bytes = {nullptr, message_bytes(share)};
-    return worker_.arena->take(static_cast<size_t>(out_bytes.count), &out_bytes.data);
+    return worker_.host_scratch->take(static_cast<size_t>(out_bytes.count), &out_bytes.data);
   }
 
   // Sends each rank the signs of its slice, and computes `sum` from the signs that this rank receives.

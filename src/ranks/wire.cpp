@@ -162,7 +162,7 @@ MessageLayout lay_out_message(const Wire &wire, const std::vector<Range> &ranges
 Status take_message(Context &worker, const Wire &wire, const std::vector<Range> &ranges, MessageLayout &out_layout,
                     Bytes &out_bytes) {
   out_bytes = {nullptr, lay_out_message(wire, ranges, nullptr).bytes};
-  LPT_TRY(worker.arena->take(static_cast<size_t>(out_bytes.count), &out_bytes.data));
+  LPT_TRY(worker.host_scratch->take(static_cast<size_t>(out_bytes.count), &out_bytes.data));
   out_layout = lay_out_message(wire, ranges, out_bytes.data);
   return {};
 }

@@ -80,13 +80,13 @@ class WireRun {
     const RandomSource draws = first_draws(wire_, engine_.rank());
     if (wire_.is_whole) {
       for (size_t q = 0; q < ranges.size(); ++q) {
-        const Arena::Mark mark = worker_.arena->mark();
+        const Arena::Mark mark = worker_.host_scratch->mark();
         std::byte *scratch = nullptr;
         if (!line.is_run(ranges[q])) {
-          LPT_TRY(worker_.arena->take(static_cast<size_t>(line.bytes(ranges[q].count())), &scratch));
+          LPT_TRY(worker_.host_scratch->take(static_cast<size_t>(line.bytes(ranges[q].count())), &scratch));
         }
         LPT_TRY(cast_share(worker_, wire_, line.gathered(ranges[q], scratch), targets[q], draws, ranges[q].begin));
-        worker_.arena->give_back(mark);
+        worker_.host_scratch->give_back(mark);
       }
       return {};
     }
@@ -172,7 +172,7 @@ class WireRun {
     const Range &share = my_share();
     std::byte *whole = nullptr;
     if (wire_.is_whole) {
-      LPT_TRY(worker_.arena->take(static_cast<size_t>(share.count()) * sizeof(float), &whole));
+      LPT_TRY(worker_.host_scratch->take(static_cast<size_t>(share.count()) * sizeof(float), &whole));
     }
     LPT_TRY(for_subranges(worker_, subranges_of({share}, added_piece()), added_bytes(),
                           [&](const Subrange &subrange, std::byte *scratch) {

@@ -72,7 +72,7 @@ Status multiply(Context &context, const MatrixView &a, bool is_a_transposed, con
   gemm.b = b;
   gemm.c = c;
   gemm.is_a_transposed = is_a_transposed;
-  context.arena->reset();  // the arena has no data of the fit, and GEMMs of many steps would exhaust it
+  context.host_scratch->reset();  // the arena has no data of the fit, and GEMMs of many steps would exhaust it
   return run_gemm(context, gemm, false);
 }
 

@@ -157,7 +157,7 @@ Status order_sparse(Context &context, const Tensor *weight, const lpt_sparse_opt
   LPT_TRY(make_random(options.random, RandomDomain::kSparse, 1, view.columns, 16, options.philox_rounds, random));
   MatrixView numbers;
   std::byte *memory = nullptr;
-  LPT_TRY(context.arena->take(static_cast<size_t>(view.rows * view.columns) * sizeof(float), &memory));
+  LPT_TRY(context.host_scratch->take(static_cast<size_t>(view.rows * view.columns) * sizeof(float), &memory));
   numbers = dense_view(LPT_FORMAT_F32, memory, view.rows, view.columns);
   LPT_TRY(widen_matrix(context, view, numbers, false));
   Ordering ordering(numbers, options.kept, options.of);

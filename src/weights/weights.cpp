@@ -74,7 +74,7 @@ Status unpack_sparse(Context &context, const MatrixView &sparse_packed, const Ma
   const Parts parts = unpacked_parts(context, sparse_packed);
   const size_t bytes = panel_space(sparse_packed);
   std::byte *memory = nullptr;
-  LPT_TRY(context.arena->take(static_cast<size_t>(parts.count) * bytes, &memory));
+  LPT_TRY(context.host_scratch->take(static_cast<size_t>(parts.count) * bytes, &memory));
   parallel_for(context, parts.count, [&](int64_t part) {
     std::byte *const mine = memory + static_cast<size_t>(part) * bytes;
     for (int64_t panel = part * parts.length; panel < std::min(count, (part + 1) * parts.length); ++panel) {
@@ -165,7 +165,7 @@ Status take_unpacked(Context &context, const MatrixView &panels, bool is_check_o
   const size_t bytes = lay_out_unpacked(panels, nullptr, out_rows);
   if (is_check_only) return {};
   std::byte *memory = nullptr;
-  LPT_TRY(context.arena->take(bytes, &memory));
+  LPT_TRY(context.host_scratch->take(bytes, &memory));
   lay_out_unpacked(panels, memory, out_rows);
   LPT_TRY(unpack(context, panels, out_rows));
   copy_tensor_scale(panels, out_rows);
