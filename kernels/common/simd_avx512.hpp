@@ -192,6 +192,8 @@ template <lpt_format kPlain>
 [[gnu::always_inline]] static inline F32 f32_of_i32(I32 value) { return _mm512_cvtepi32_ps(bits_of(value)); }
 // Toward zero.
 [[gnu::always_inline]] static inline I32 truncate_i32(F32 value) { return i32_of(_mm512_cvttps_epi32(value)); }
+// To nearest; INT32_MIN of what is no 32-bit number.
+[[gnu::always_inline]] static inline I32 nearest_i32(F32 value) { return i32_of(_mm512_cvtps_epi32(value)); }
 // The bits of the larger magnitude, `largest` being one; a NaN may be left out.
 [[gnu::always_inline]] static inline I32 larger_magnitude(I32 largest, F32 value) {
   constexpr int kLargerWithoutSign = 11;

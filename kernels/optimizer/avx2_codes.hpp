@@ -132,11 +132,33 @@ static inline F32 look_up(const Numbers8 &numbers, I32 index) {
   return _mm256_permutevar8x32_ps(numbers, bits_of(index));
 }
 static inline F32 look_up(const Numbers32 &numbers, I32 index) { return gathered(numbers.from, index, 31); }
-static inline void look_up(const Numbers256 &numbers, const I32 (&index)[4], F32 (&out)[4]) {
-  for (int i = 0; i < 4; ++i) out[i] = gathered(numbers.from, index[i], 255);
-}
 static inline void look_up(const Numbers256 &numbers, const uint8_t *index, F32 (&out)[4]) {
   for (int i = 0; i < 4; ++i) out[i] = gathered(numbers.from, load_u8_as_i32(index + 8 * i), 255);
+}
+
+// ---- codes with sixteen bits behind the point
+
+// Of the bits behind the point.
+[[gnu::always_inline]] static inline I32 min_fractions(I32 a, I32 b) {
+  return i32_of(_mm256_min_epu16(bits_of(a), bits_of(b)));
+}
+[[gnu::always_inline]] static inline bool has_fraction_below(I32 codes, int32_t limit) {
+  return lanes_below(reinterpret_cast<U32>(codes & 0xFFFF), static_cast<uint32_t>(limit)) != 0;
+}
+[[gnu::always_inline]] static inline void store_fixed(uint8_t *to, const I32 (&lanes)[4]) {
+  const I32 codes[4] = {lanes[0] >> 16, lanes[1] >> 16, lanes[2] >> 16, lanes[3] >> 16};
+  store_u8(to, codes);
+}
+// Added to `middle`, or taken from it where the number is negative; 0 at least.
+[[gnu::always_inline]] static inline void store_fixed_around(uint8_t *to, const I32 (&lanes)[4], const float *from,
+                                                             int32_t middle) {
+  I32 codes[4];
+#pragma GCC unroll 4
+  for (int i = 0; i < 4; ++i) {
+    const I32 sign = i32_of(load(from + 8 * i)) >> 31;
+    codes[i] = max(((lanes[i] >> 16) ^ sign) - sign + middle, broadcast_i32(0));
+  }
+  store_u8(to, codes);
 }
 
 // ---- random bits: those of four blocks, one word of Philox in 64 bits
