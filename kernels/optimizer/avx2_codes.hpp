@@ -160,6 +160,60 @@ static inline void look_up(const Numbers256 &numbers, const uint8_t *index, F32 
   }
   store_u8(to, codes);
 }
+// With the signs of the numbers.
+[[gnu::always_inline]] static inline void store_fixed_with_signs(uint8_t *to, const I32 (&lanes)[4],
+                                                                 const float *from) {
+  I32 codes[4];
+#pragma GCC unroll 4
+  for (int i = 0; i < 4; ++i) {
+    codes[i] = ((lanes[i] >> 16) & 0x7F) | ((i32_of(load(from + 8 * i)) >> 24) & 0x80);
+  }
+  store_u8(to, codes);
+}
+
+// ---- magnitudes by a code of eight bits, whose highest is the sign
+
+struct Magnitudes {
+  float numbers[128];
+};
+static inline Magnitudes magnitudes(const float *from) {
+  Magnitudes result;
+  __builtin_memcpy(result.numbers, from, sizeof result.numbers);
+  return result;
+}
+static inline void look_up(const Magnitudes &numbers, const uint8_t *codes, F32 (&out)[4]) {
+  for (int i = 0; i < 4; ++i) {
+    const I32 code = load_u8_as_i32(codes + 8 * i);
+    out[i] = with_sign_of(gathered(numbers.numbers, code, 127), f32_of(code << 24));
+  }
+}
+
+// ---- codes of expanded magnitudes: see step_expanded.hpp
+
+// By the low four bits of an index, of which `positive` needs three; `negative` of negative ones.
+struct Additions {
+  __m256i positive, negative[2];
+};
+static inline Additions additions(const int32_t *positive, const int32_t *negative) {
+  const auto vector = [](const int32_t *from) { return _mm256_loadu_si256(reinterpret_cast<const __m256i *>(from)); };
+  return {vector(positive), {vector(negative), vector(negative + 8)}};
+}
+[[gnu::always_inline]] static inline I32 look_up(const Additions &numbers, I32 index) {
+  const auto permuted = [&](__m256i table) {
+    return _mm256_castsi256_ps(_mm256_permutevar8x32_epi32(table, bits_of(index)));
+  };
+  const F32 negative =
+      _mm256_blendv_ps(permuted(numbers.negative[0]), permuted(numbers.negative[1]), f32_of(index << 28));
+  return i32_of(_mm256_blendv_ps(permuted(numbers.positive), negative, f32_of(index)));
+}
+// |x| = significand · 2^exponent, 1 <= significand < 2, of normal numbers; of 0 the exponent is -infinity.
+[[gnu::always_inline]] static inline F32 exponents_of(F32 x) {
+  const F32 exponent = f32_of_i32((i32_of(abs(x)) >> 23) - 127);
+  return select(is_equal(x, broadcast(0.0f)), broadcast(-__builtin_inff()), exponent);
+}
+[[gnu::always_inline]] static inline F32 significands_of(F32 x) {
+  return f32_of((i32_of(x) & 0x007FFFFF) | 0x3F800000);
+}
 
 // ---- random bits: those of four blocks, one word of Philox in 64 bits
 

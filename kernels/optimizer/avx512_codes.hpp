@@ -233,6 +233,57 @@ static inline F32 look_up(const Numbers32 &numbers, I32 index) {
   _mm512_storeu_si512(to, _mm512_mask_subs_epu8(_mm512_add_epi8(middles, bytes), _mm512_movepi8_mask(sign_bytes(from)),
                                                 middles, bytes));
 }
+// With the signs of the numbers.
+[[gnu::always_inline]] static inline void store_fixed_with_signs(uint8_t *to, const I32 (&lanes)[4],
+                                                                 const float *from) {
+  _mm512_storeu_si512(to,
+                      _mm512_ternarylogic_epi32(integer_bytes(lanes), sign_bytes(from), _mm512_set1_epi8(-128), 0xF8));
+}
+
+// ---- magnitudes by a code of eight bits, whose highest is the sign
+
+struct Magnitudes {
+  __m512i bytes[4][2];  // byte i of all numbers
+};
+static inline Magnitudes magnitudes(const float *from) {
+  Magnitudes numbers;
+  for (int i = 0; i < 2; ++i) {
+    __m512i planes[4];
+    byte_planes(from + 64 * i, planes);
+    for (int byte = 0; byte < 4; ++byte) numbers.bytes[byte][i] = planes[byte];
+  }
+  return numbers;
+}
+[[gnu::always_inline]] static inline void look_up(const Magnitudes &numbers, const uint8_t *codes, F32 (&out)[4]) {
+  const __m512i index = transposed(_mm512_loadu_si512(codes));
+  __m512i found[4];
+#pragma GCC unroll 4
+  for (int byte = 0; byte < 4; ++byte) {
+    found[byte] = _mm512_permutex2var_epi8(numbers.bytes[byte][0], index, numbers.bytes[byte][1]);
+  }
+  found[3] = _mm512_ternarylogic_epi32(found[3], index, _mm512_set1_epi8(-128), 0xF8);
+  interleave(found, out);
+}
+
+// ---- codes of expanded magnitudes: see step_expanded.hpp
+
+// By the low four bits of an index; `negative` of negative ones.
+struct Additions {
+  __m512i positive, negative;
+};
+static inline Additions additions(const int32_t *positive, const int32_t *negative) {
+  return {_mm512_loadu_si512(positive), _mm512_loadu_si512(negative)};
+}
+[[gnu::always_inline]] static inline I32 look_up(const Additions &numbers, I32 index) {
+  const __m512i bits = bits_of(index);
+  return i32_of(_mm512_mask_permutexvar_epi32(_mm512_permutexvar_epi32(bits, numbers.positive),
+                                              _mm512_movepi32_mask(bits), bits, numbers.negative));
+}
+// |x| = significand · 2^exponent, 1 <= significand < 2; of 0 the exponent is -infinity.
+[[gnu::always_inline]] static inline F32 exponents_of(F32 x) { return _mm512_getexp_ps(x); }
+[[gnu::always_inline]] static inline F32 significands_of(F32 x) {
+  return _mm512_getmant_ps(x, _MM_MANT_NORM_1_2, _MM_MANT_SIGN_zero);
+}
 
 // ---- random bits: those of eight blocks
 

@@ -1,6 +1,7 @@
 // A moment between memory and f32, by its kind. Included by simd_*.cpp.
 #pragma once
 
+#include "kernels/optimizer/step_expanded.hpp"
 #include "kernels/optimizer/step_random.hpp"
 #include "kernels/optimizer/step_tree.hpp"
 #include "kernels/optimizer/step_update.hpp"
@@ -53,6 +54,10 @@ class Moment {
       numbers_ = byte_numbers(lane_.coding.layout);
       codes_ = byte_codes(lane_.coding.layout);
     }
+    if (array.exponents != nullptr) {
+      expanded_numbers_.reset(lane_.coding.layout);
+      expanded_codes_.reset(lane_.coding.layout);
+    }
   }
 
   Reading reading() const { return reading_; }
@@ -62,7 +67,7 @@ class Moment {
   // Sets the places of a unit whose first element is `index` of the array and is at `data`. `tree` is of kDynamic,
   // else NULL. With is_kept nothing is written in place.
   void read(uint8_t *data, int64_t index, int64_t count, const TreeLanes *tree, float *scratch,
-            int64_t prefetch_distance, bool is_kept, MomentPlaces &places) const {
+            int64_t prefetch_distance, bool is_kept, MomentPlaces &places) {
     const StateArray &given = lane_.array;
     places.numbers = &numbers_;
     places.codes = data;
@@ -87,9 +92,7 @@ class Moment {
         if (tree != nullptr) {
           load_tree(*tree, data + at, scale, scratch + at, whole_quads(length));
         } else {
-          const uint16_t exponent = given.exponents[first_block + at / given.block];
-          compress(make_expansion(lane_.largest, scale, exponent), numbers_, data + at, scratch + at,
-                   whole_quads(length));
+          expanded_numbers_.load(scale, given.exponents[first_block + at / given.block], data + at, scratch + at);
         }
       }
     }
@@ -111,6 +114,7 @@ class Moment {
       const auto store = given.underflow == LPT_OPTIMIZER_UNDERFLOW_CLAMP ? store_held<true> : store_held<false>;
       return store(codes_, places.to, given.inverse_scale, data, whole_quads(count));
     }
+    if (given.exponents != nullptr && is_nearest()) return write_expanded(data, index, count, places.to);
     RandomSlab slab;
     Coding coding = lane_.coding_at(index, count, slab);
     if (given.block == 0) {
@@ -208,13 +212,48 @@ class Moment {
     const float amax = found.amax == 0.0f ? 1.0f : found.amax;
     given.block_scales[block] = amax;
     given.exponents[block] = expansion_exponent(lane_.largest, found.amax, found.least);
+    write_powers(coding, data, padded, values, make_expansion(lane_.largest, amax, given.exponents[block]),
+                 is_nearest() && !found.is_special);
+  }
+
+  [[gnu::noinline]] void write_powers(const Coding &coding, uint8_t *data, int64_t count, const float *values,
+                                      const Expansion &expansion, bool is_short) const {
     float stretched[kGroup];
-    expand(make_expansion(lane_.largest, amax, given.exponents[block]), values, stretched, padded);
-    if (is_nearest() && !found.is_special) {
-      const auto store = given.underflow == LPT_OPTIMIZER_UNDERFLOW_CLAMP ? store_held<true> : store_held<false>;
-      return store(codes_, stretched, 1.0f, data, padded);
+    expand(expansion, values, stretched, count);
+    if (!is_short) return store_codes(coding, values, stretched, 1.0f, data, count);
+    const bool is_clamped = lane_.array.underflow == LPT_OPTIMIZER_UNDERFLOW_CLAMP;
+    const auto store = is_clamped ? store_held<true> : store_held<false>;
+    store(codes_, stretched, 1.0f, data, count);
+  }
+
+  void write_expanded(uint8_t *data, int64_t index, int64_t count, const float *values) const {
+    const StateArray &given = lane_.array;
+    ExpandedGroups groups;
+    bool is_special[kUnitLanes];
+    for (int64_t group = 0; group < kUnitLanes; ++group) {
+      BlockMagnitudes found = {};
+      if (group * kGroup < count) found = block_magnitudes(values + group * kGroup, kGroup);
+      groups.amax[group] = found.amax == 0.0f ? 1.0f : found.amax;
+      groups.least[group] = found.amax == 0.0f ? 1.0f : found.least;
+      is_special[group] = found.is_special;
     }
-    store_codes(coding, values, stretched, 1.0f, data, padded);
+    expanded_codes_.prepare(groups);
+    for (int64_t group = 0; group * kGroup < count; ++group) {
+      const int64_t block = index / kGroup + group;
+      if (is_special[group] || groups.is_fit[group] == 0) {
+        write_block(lane_.coding, data + group * kGroup, block, kGroup, values + group * kGroup);
+        continue;
+      }
+      const float amax = groups.amax[group];
+      given.block_scales[block] = amax;
+      given.exponents[block] = static_cast<uint16_t>(groups.sixteenths[group]);
+      for (int64_t i = group * kGroup; i < (group + 1) * kGroup; i += kQuad) {
+        if (expanded_codes_.store(groups, i, values, data)) [[likely]]
+          continue;
+        write_powers(lane_.coding, data + i, kQuad, values + i,
+                     make_expansion(lane_.largest, amax, given.exponents[block]), true);
+      }
+    }
   }
 
   StateCursor lane_;
@@ -222,6 +261,8 @@ class Moment {
   Reading reading_;
   ByteNumbers numbers_;
   ByteCodes codes_;
+  ExpandedNumbers expanded_numbers_;
+  ExpandedCodes expanded_codes_;
 };
 
 }  // namespace

@@ -1,5 +1,5 @@
-// Moments in dynamic trees: kernels find codes without the searches of the reference, so that numbers next to the
-// thresholds between codes are written here.
+// Moments in expanded groups (COAT) and dynamic trees: kernels find codes without the powers and the searches of the
+// reference, so every code is read here, and numbers next to the thresholds between codes are written.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -8,7 +8,9 @@
 #include <vector>
 
 #include "kernels/optimizer/optimizer.hpp"
+#include "kernels/optimizer/power.hpp"
 #include "src/base/status.hpp"
+#include "src/formats/format.hpp"
 #include "tests/support/kernels.hpp"
 #include "tests/support/random.hpp"
 
@@ -75,9 +77,55 @@ float moved(float value, int64_t steps) {
   return bits_float(float_bits(value) + static_cast<uint32_t>(static_cast<int32_t>(steps)));
 }
 
+constexpr lpt_format kExpandedElements[] = {LPT_FORMAT_E4M3FN, LPT_FORMAT_E4M3, LPT_FORMAT_E5M2};
 constexpr lpt_format kTreeElements[] = {kDynamicSigned, kDynamicUnsigned};
 
 using MomentumKernel = KernelTest<StepRequest>;
+
+TEST_P(MomentumKernel, ReadsEveryCodeOfEveryExponent) {
+  constexpr int64_t kExponents = 1024;
+  for (const lpt_format element : kExpandedElements) {
+    for (const float scale : {0x1.8p-10f, 0x1.23456p-40f, 0x1.23456p-100f, 0x1.8p-126f, 0x1p-148f, 0x1.fffffep+127f}) {
+      MomentumStep step(element, 2 * kExponents);
+      for (std::size_t i = 0; i < step.codes.size(); ++i) step.codes[i] = static_cast<uint8_t>(i);
+      for (std::size_t group = 0; group < step.scales.size(); ++group) {
+        step.exponents[group] = static_cast<uint16_t>(1 + group / 2);
+        step.scales[group] = scale;
+      }
+      expect_equal_steps(*GetParam(), step, 1.0f);
+      if (HasFailure()) FAIL() << "scale " << scale;
+    }
+  }
+}
+
+// Magnitudes of a group from `least` to `amax`, most of them a few steps of f32 from where the code changes.
+void fill_expanded(Random &random, const Element &layout, float amax, float least, float *group) {
+  const float largest = decode(layout, layout.max_code);
+  const Expansion expansion = make_expansion(largest, amax, expansion_exponent(largest, amax, least));
+  for (int64_t i = 0; i < 128; ++i) {
+    const auto code = static_cast<uint32_t>(random.below(layout.max_code));
+    const float middle = (decode(layout, code) + decode(layout, code + 1)) * 0.5f;
+    const float value = moved(compressed(expansion, middle), random.below(9) - 4);
+    const float magnitude = i == 0 ? amax : i == 1 ? least : std::min(std::max(value, least), amax);
+    group[i] = random.chance(0.05) ? 0.0f : random.chance(0.5) ? magnitude : -magnitude;
+  }
+}
+
+TEST_P(MomentumKernel, WritesExpandedNumbersNextToThresholds) {
+  constexpr int64_t kGroups = 4000;
+  Random random(105);
+  for (const lpt_format element : kExpandedElements) {
+    MomentumStep step(element, kGroups);
+    for (int64_t group = 0; group < kGroups; ++group) {
+      const double amax = std::exp2(120 * random.uniform() - 90);
+      const double span = std::exp2(7 * random.uniform() - 1);  // of log2
+      fill_expanded(random, element_of(element), static_cast<float>(amax), static_cast<float>(amax * std::exp2(-span)),
+                    step.gradient.data() + group * step.block);
+    }
+    expect_equal_steps(*GetParam(), step, 0.0f);
+    if (HasFailure()) return;
+  }
+}
 
 TEST_P(MomentumKernel, WritesNumbersOfTreesNextToThresholds) {
   constexpr int64_t kBlocks = 2000;
