@@ -68,6 +68,7 @@ class ExpandedNumbers {
 struct ExpandedGroups {
   float amax[kUnitLanes], least[kUnitLanes];  // of finite positive magnitudes; 1 where a group has none
   int32_t sixteenths[kUnitLanes];             // expansion_exponent()
+  int32_t is_special[kUnitLanes];             // has infinities or NaN
   int32_t is_fit[kUnitLanes];                 // store() works
   int32_t limits[kUnitLanes];                 // of store()
   float slopes[kUnitLanes], firsts[kUnitLanes];
@@ -105,7 +106,8 @@ class ExpandedCodes {
     additions_ = additions(positive, negative);
   }
 
-  void prepare(ExpandedGroups &groups) const {
+  // Whether all groups are fit.
+  bool prepare(ExpandedGroups &groups) const {
     const F32 amax = load(groups.amax), least = load(groups.least);
     const F32 log2_amax = log2_lanes(amax), log2_least = log2_lanes(least);
     const F32 span = log2_amax - log2_least, range = broadcast(16.0f * fused(2.0f, log2_largest_, -1.0f));
@@ -118,11 +120,15 @@ class ExpandedCodes {
     const F32 log2 = max(abs(log2_amax), abs(log2_least));
     const I32 margin = truncate_i32(slope * mul_add(log2, broadcast(1.2e-7f), broadcast(4.2e-6f))) + 6;
     const float first = octave_ * (log2_largest_ - static_cast<float>(layout_.min_exponent) - kOffset);
+    I32 is_special;
+    memcpy(&is_special, groups.is_special, sizeof is_special);
+    const I32 is_fit = (least >= broadcast(kSmallestNormal)) & (sixteenths > 1) & (is_special == 0);
     put(groups.sixteenths, sixteenths);
     put(groups.limits, margin + margin);
-    put(groups.is_fit, (least >= broadcast(kSmallestNormal)) & (sixteenths > 1));
+    put(groups.is_fit, is_fit);
     lpt::store(groups.slopes, slope);
     lpt::store(groups.firsts, neg_mul_add(slope, log2_amax, broadcast(first) + f32_of_i32(margin)));
+    return reduce_min_unsigned(is_fit) != 0;
   }
 
   // Elements i to i + kQuad - 1 of a unit. False where only powers tell the codes: an element is too near to a threshold.

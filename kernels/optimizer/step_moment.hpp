@@ -47,6 +47,14 @@ struct StateCursor {
   PhiloxLanes philox;
 };
 
+// What the codes of a unit follow from that are made while the next one is updated.
+struct WaitingCodes {
+  const float *from;
+  uint8_t *to;
+  float inverses[kUnitLanes];  // of scales, for groups of 128 whatever the block
+  ExpandedGroups expanded;
+};
+
 class Moment {
  public:
   Moment(const StateArray &array, bool is_second) : lane_(array), is_second_(is_second), reading_(reading_of(array)) {
@@ -133,7 +141,7 @@ class Moment {
     }
   }
 
-  // Whether groups without infinities and NaN can be written by settle() and store_nearest() alone.
+  // Whether groups without infinities and NaN can be written by settle_groups() and store_nearest() alone.
   bool is_short() const {
     return reading_ == Reading::kCodes && lane_.array.block != 0 && lane_.array.rounding == LPT_ROUNDING_NEAREST_EVEN &&
            lane_.array.underflow != LPT_OPTIMIZER_UNDERFLOW_STOCHASTIC;
@@ -148,13 +156,43 @@ class Moment {
     return largest >= static_cast<uint32_t>(kInfinity);
   }
 
-  // Stores the scales of groups that the update left, and hands out their inverses.
-  void settle(int64_t index, int64_t count, const MomentPlaces &places, float *inverses) const {
-    float amax[kUnitLanes] = {}, scales[kUnitLanes];
-    memcpy(amax, places.largest, static_cast<size_t>((count + kGroup - 1) / kGroup * 4));
-    find_scales(amax, lane_.largest, scales, inverses);
-    float *const kept = lane_.array.block_scales + index / kGroup;
-    for (int64_t group = 0; group * kGroup < count; ++group) kept[group] = scales[group];
+  // Whether codes of whole units may wait, if settle() agrees.
+  bool can_wait() const { return lane_.array.block != 0 && is_nearest(); }
+
+  // Stores the scales of a whole unit without infinities and NaN. False where its codes cannot wait.
+  bool settle(uint8_t *data, int64_t index, const TreeLanes *tree, const MomentPlaces &places,
+              WaitingCodes &waiting) const {
+    const StateArray &given = lane_.array;
+    waiting.from = places.to;
+    waiting.to = data;
+    if (reading_ == Reading::kCodes) {
+      if (has_special(places, kUnit)) return false;
+      settle_groups(index, kUnit, places, waiting.inverses);
+      return true;
+    }
+    if (tree == nullptr) {
+      measure_expanded(places.to, kUnit, waiting.expanded);
+      if (!expanded_codes_.prepare(waiting.expanded)) return false;
+      for (int64_t group = 0; group < kUnitGroups; ++group) keep_expanded(waiting.expanded, group, index);
+      return true;
+    }
+    for (int64_t at = 0; at < kUnit; at += given.block) {
+      const TreeScale scale = tree_scale(*tree, block_magnitudes(places.to + at, given.block));
+      if (scale.has_lost && given.underflow == LPT_OPTIMIZER_UNDERFLOW_CLAMP) return false;
+      given.block_scales[(index + at) / given.block] = scale.scale;
+      for (int64_t i = at; i < at + given.block; i += kGroup) waiting.inverses[i / kGroup] = scale.inverse;
+    }
+    return true;
+  }
+
+  // Codes of four vectors of a unit.
+  [[gnu::always_inline]] void store_expanded(const ExpandedGroups &groups, int64_t i, const float *from,
+                                             uint8_t *to) const {
+    if (expanded_codes_.store(groups, i, from, to)) [[likely]]
+      return;
+    const auto sixteenths = static_cast<uint16_t>(groups.sixteenths[i / kGroup]);
+    write_powers(lane_.coding, to + i, kQuad, from + i,
+                 make_expansion(lane_.largest, groups.amax[i / kGroup], sixteenths), true);
   }
 
   const ByteCodes &codes() const { return codes_; }
@@ -163,6 +201,15 @@ class Moment {
   static Reading reading_of(const StateArray &array) {
     if (array.data == nullptr) return Reading::kNot;
     return is_byte(array.element) && array.exponents == nullptr ? Reading::kCodes : Reading::kFloats;
+  }
+
+  // Stores the scales of groups that the update left, and hands out their inverses.
+  void settle_groups(int64_t index, int64_t count, const MomentPlaces &places, float *inverses) const {
+    float amax[kUnitLanes] = {}, scales[kUnitLanes];
+    memcpy(amax, places.largest, static_cast<size_t>((count + kGroup - 1) / kGroup * 4));
+    find_scales(amax, lane_.largest, scales, inverses);
+    float *const kept = lane_.array.block_scales + index / kGroup;
+    for (int64_t group = 0; group * kGroup < count; ++group) kept[group] = scales[group];
   }
 
   bool is_nearest() const {
@@ -184,7 +231,7 @@ class Moment {
 
   void write_groups(uint8_t *data, int64_t index, int64_t count, const MomentPlaces &places) const {
     float inverses[kUnitLanes];
-    settle(index, count, places, inverses);
+    settle_groups(index, count, places, inverses);
     const bool is_clamped = lane_.array.underflow == LPT_OPTIMIZER_UNDERFLOW_CLAMP;
     const auto store = is_second_ ? (is_clamped ? store_groups<false, true> : store_groups<false, false>)
                                   : (is_clamped ? store_groups<true, true> : store_groups<true, false>);
@@ -226,33 +273,34 @@ class Moment {
     store(codes_, stretched, 1.0f, data, count);
   }
 
-  void write_expanded(uint8_t *data, int64_t index, int64_t count, const float *values) const {
-    const StateArray &given = lane_.array;
-    ExpandedGroups groups;
-    bool is_special[kUnitLanes];
+  void measure_expanded(const float *values, int64_t count, ExpandedGroups &groups) const {
     for (int64_t group = 0; group < kUnitLanes; ++group) {
       BlockMagnitudes found = {};
       if (group * kGroup < count) found = block_magnitudes(values + group * kGroup, kGroup);
       groups.amax[group] = found.amax == 0.0f ? 1.0f : found.amax;
       groups.least[group] = found.amax == 0.0f ? 1.0f : found.least;
-      is_special[group] = found.is_special;
+      groups.is_special[group] = found.is_special ? 1 : 0;
     }
+  }
+
+  // `index` is that of the unit's first element.
+  void keep_expanded(const ExpandedGroups &groups, int64_t group, int64_t index) const {
+    lane_.array.block_scales[index / kGroup + group] = groups.amax[group];
+    lane_.array.exponents[index / kGroup + group] = static_cast<uint16_t>(groups.sixteenths[group]);
+  }
+
+  void write_expanded(uint8_t *data, int64_t index, int64_t count, const float *values) const {
+    ExpandedGroups groups;
+    measure_expanded(values, count, groups);
     expanded_codes_.prepare(groups);
     for (int64_t group = 0; group * kGroup < count; ++group) {
-      const int64_t block = index / kGroup + group;
-      if (is_special[group] || groups.is_fit[group] == 0) {
-        write_block(lane_.coding, data + group * kGroup, block, kGroup, values + group * kGroup);
+      const int64_t begin = group * kGroup;
+      if (groups.is_fit[group] == 0) {
+        write_block(lane_.coding, data + begin, index / kGroup + group, kGroup, values + begin);
         continue;
       }
-      const float amax = groups.amax[group];
-      given.block_scales[block] = amax;
-      given.exponents[block] = static_cast<uint16_t>(groups.sixteenths[group]);
-      for (int64_t i = group * kGroup; i < (group + 1) * kGroup; i += kQuad) {
-        if (expanded_codes_.store(groups, i, values, data)) [[likely]]
-          continue;
-        write_powers(lane_.coding, data + i, kQuad, values + i,
-                     make_expansion(lane_.largest, amax, given.exponents[block]), true);
-      }
+      keep_expanded(groups, group, index);
+      for (int64_t i = begin; i < begin + kGroup; i += kQuad) store_expanded(groups, i, values, data);
     }
   }
 

@@ -126,50 +126,65 @@ template <bool kIsSigned>
   }
 }
 
-// Numbers are finite. kIsClamped: no code is that of zero where the number is not.
+// The codes of four vectors of finite numbers. kIsClamped: none is that of zero where the number is not.
 template <bool kIsSigned, bool kIsClamped>
-void store_tree(const TreeLanes &given, const StateArray &array, const float *values, float inverse, uint8_t *to,
-                int64_t count) {
-  const TreeLanes lanes = given;
+[[gnu::always_inline]] inline void store_tree(const TreeLanes &lanes, const StateArray &array, const float *values,
+                                              float inverse, uint8_t *to) {
   const F32 inverses = broadcast(inverse);
-  for (int64_t i = 0; i < count; i += kQuad) {
-    I32 sums[4];
+  I32 sums[4];
 #pragma GCC unroll 4
-    for (int j = 0; j < 4; ++j) {
-      const F32 value = load(values + i + j * kLanes);
-      sums[j] = tree_sums<kIsSigned>(lanes, value * inverses);
-      if (kIsClamped) sums[j] = max(sums[j], (value != broadcast(0.0f)) & 0x18000);
-    }
-    if constexpr (kIsSigned) {
-      store_fixed_around(to + i, sums, values + i, kSignedTree.zero);
-    } else {
-      store_fixed(to + i, sums);
-    }
-    const I32 nearest = min_fractions(min_fractions(sums[0], sums[1]), min_fractions(sums[2], sums[3]));
-    if (has_fraction_below(nearest, 2 * kTreeMargin)) [[unlikely]]
-      correct_tree(given, array, sums, values + i, inverse, to + i);
+  for (int j = 0; j < 4; ++j) {
+    const F32 value = load(values + j * kLanes);
+    sums[j] = tree_sums<kIsSigned>(lanes, value * inverses);
+    if (kIsClamped) sums[j] = max(sums[j], (value != broadcast(0.0f)) & 0x18000);
   }
+  if constexpr (kIsSigned) {
+    store_fixed_around(to, sums, values, kSignedTree.zero);
+  } else {
+    store_fixed(to, sums);
+  }
+  const I32 nearest = min_fractions(min_fractions(sums[0], sums[1]), min_fractions(sums[2], sums[3]));
+  if (has_fraction_below(nearest, 2 * kTreeMargin)) [[unlikely]]
+    correct_tree(lanes, array, sums, values, inverse, to);
+}
+
+template <bool kIsSigned, bool kIsClamped>
+void store_tree_numbers(const TreeLanes &given, const StateArray &array, const float *values, float inverse,
+                        uint8_t *to, int64_t count) {
+  const TreeLanes lanes = given;
+  for (int64_t i = 0; i < count; i += kQuad) {
+    store_tree<kIsSigned, kIsClamped>(lanes, array, values + i, inverse, to + i);
+  }
+}
+
+struct TreeScale {
+  float scale, inverse;
+  bool has_lost;  // a number that is not zero gets the code of zero
+};
+
+inline TreeScale tree_scale(const TreeLanes &lanes, const BlockMagnitudes &found) {
+  const float scale = found.amax == 0.0f ? 1.0f : clamp_scale(found.amax);
+  const float inverse = inverse_scale(scale);
+  return {scale, inverse, found.amax != 0.0f && found.least * inverse <= lanes.tree.threshold[lanes.tree.zero]};
 }
 
 // One block of `count` numbers, whose first one is element `index` of the array; its scale comes back.
 float store_tree_block(const TreeLanes &lanes, const StateArray &array, const float *values, uint8_t *to, int64_t index,
                        int64_t count) {
   const BlockMagnitudes found = block_magnitudes(values, whole_quads(count));
-  const float scale = found.amax == 0.0f ? 1.0f : clamp_scale(found.amax);
-  const float inverse = inverse_scale(scale);
+  const TreeScale scale = tree_scale(lanes, found);
   if (!found.is_special && array.underflow != LPT_OPTIMIZER_UNDERFLOW_STOCHASTIC) {
     const bool is_signed = lanes.tree.zero != 0;
-    const bool is_clamped = array.underflow == LPT_OPTIMIZER_UNDERFLOW_CLAMP &&
-                            found.least * inverse <= lanes.tree.threshold[lanes.tree.zero];
-    const auto store = is_signed ? (is_clamped ? store_tree<true, true> : store_tree<true, false>)
-                                 : (is_clamped ? store_tree<false, true> : store_tree<false, false>);
-    store(lanes, array, values, inverse, to, whole_quads(count));
-    return scale;
+    const bool is_clamped = array.underflow == LPT_OPTIMIZER_UNDERFLOW_CLAMP && scale.has_lost;
+    const auto store = is_signed ? (is_clamped ? store_tree_numbers<true, true> : store_tree_numbers<true, false>)
+                                 : (is_clamped ? store_tree_numbers<false, true> : store_tree_numbers<false, false>);
+    store(lanes, array, values, scale.inverse, to, whole_quads(count));
+    return scale.scale;
   }
   for (int64_t i = 0; i < count; ++i) {
-    to[i] = static_cast<uint8_t>(tree_code(lanes.tree, array, values[i], values[i] * inverse, index + i));
+    to[i] = static_cast<uint8_t>(tree_code(lanes.tree, array, values[i], values[i] * scale.inverse, index + i));
   }
-  return found.has_nan ? bits_float(kFloatNanBits) : scale;
+  return found.has_nan ? bits_float(kFloatNanBits) : scale.scale;
 }
 
 }  // namespace
