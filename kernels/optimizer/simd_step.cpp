@@ -7,14 +7,12 @@
 namespace lpt {
 namespace {
 
-constexpr int64_t kTail = 256;        // elements of the largest block
-constexpr int64_t kPrefetcher = 384;  // elements: more would push a unit out of the first cache
+constexpr int64_t kTail = 256;  // elements of the largest block
 
 // The arrays of a unit: pointers to its first elements.
 struct UnitData {
   const uint8_t *gradient;
   uint8_t *first, *second, *parameter, *compensation;
-  int64_t prefetch_distance;
 };
 
 // A moment whose codes of the last unit are still to be made, and how that is done for four vectors.
@@ -148,9 +146,7 @@ class Walk {
     return {static_cast<const uint8_t *>(request_.gradient) + index * gradient_bytes_,
             place(request_.first.data, index * first_.bytes_each()),
             place(request_.second.data, index * second_.bytes_each()),
-            place(request_.parameter.data, index * parameter_bytes_),
-            place(request_.compensation.data, 2 * index),
-            kPrefetcher};
+            place(request_.parameter.data, index * parameter_bytes_), place(request_.compensation.data, 2 * index)};
   }
 
   // Zeros behind the elements change nothing: neither magnitudes nor what is copied back.
@@ -160,7 +156,7 @@ class Walk {
     memset(first, request_.first.element == kDynamicSigned ? kSignedTree.zero : 0, sizeof first);
     memset(second, request_.second.element == kDynamicSigned ? kSignedTree.zero : 0, sizeof second);
     const UnitData whole = data_at(index);
-    const UnitData tail = {gradient, first, second, parameter, compensation, 0};
+    const UnitData tail = {gradient, first, second, parameter, compensation};
     const struct {
       uint8_t *copy, *original;
       int64_t bytes;
@@ -185,27 +181,24 @@ class Walk {
     const int64_t padded = (count + kGroup - 1) / kGroup * kGroup;
     UpdatePlaces places;
     const bool is_measure = request_.is_measure;
-    first_.read(data.first, index, padded, first_tree_, memory_.first[slot_], data.prefetch_distance, is_measure,
-                places.first);
-    second_.read(data.second, index, padded, second_tree_, memory_.second[slot_], data.prefetch_distance, is_measure,
-                 places.second);
+    first_.read(data.first, index, padded, first_tree_, memory_.first[slot_], is_measure, places.first);
+    second_.read(data.second, index, padded, second_tree_, memory_.second[slot_], is_measure, places.second);
     places.gradient = reinterpret_cast<const float *>(data.gradient);
-    places.gradient_prefetch_distance = data.prefetch_distance;
+    places.next_gradient = next_elements(data.gradient, gradient_bytes_);
     if (gradient_bytes_ == 2) {
-      fetch_halves(data.gradient, padded, data.prefetch_distance);
       load_scaled(LPT_FORMAT_BF16, data.gradient, 1.0f, memory_.gradient, padded);
       places.gradient = memory_.gradient;
-      places.gradient_prefetch_distance = 0;
+      places.next_gradient = next_unit(data.gradient, gradient_bytes_);
     }
     places.parameter = reinterpret_cast<const float *>(data.parameter);
     places.parameter_to = is_measure ? memory_.parameter : reinterpret_cast<float *>(data.parameter);
-    places.parameter_prefetch_distance = data.prefetch_distance;
+    places.next_parameter = next_elements(data.parameter, parameter_bytes_);
     if (parameter_bytes_ == 2) {
-      fetch_halves(data.parameter, padded, data.prefetch_distance);
       load_scaled(request_.parameter.element, data.parameter, request_.parameter.scale, memory_.parameter, padded);
       places.parameter = places.parameter_to = memory_.parameter;
-      places.parameter_prefetch_distance = 0;
+      places.next_parameter = next_unit(data.parameter, parameter_bytes_);
     }
+    places.next_compensation = is_compensated_ ? next_unit(data.compensation, 2) : NextData{};
     if (is_waiting_ && count == kUnit) {
       write_waiting(&places);
     } else {
@@ -256,12 +249,6 @@ class Walk {
       write_waiting_as<GroupWriter<true, false>, GroupWriter<false, true>>(places);
     } else {
       write_waiting_as<GroupWriter<true, false>, GroupWriter<false, false>>(places);
-    }
-  }
-
-  static void fetch_halves(const uint8_t *from, int64_t count, int64_t prefetch_distance) {
-    for (int64_t line = 0; line < 2 * count; line += 64) {
-      _mm_prefetch(reinterpret_cast<const char *>(from + 2 * prefetch_distance + line), _MM_HINT_T0);
     }
   }
 

@@ -74,15 +74,17 @@ class Moment {
 
   // Sets the places of a unit whose first element is `index` of the array and is at `data`. `tree` is of kDynamic,
   // else NULL. With is_kept nothing is written in place.
-  void read(uint8_t *data, int64_t index, int64_t count, const TreeLanes *tree, float *scratch,
-            int64_t prefetch_distance, bool is_kept, MomentPlaces &places) {
+  void read(uint8_t *data, int64_t index, int64_t count, const TreeLanes *tree, float *scratch, bool is_kept,
+            MomentPlaces &places) {
     const StateArray &given = lane_.array;
     places.numbers = &numbers_;
     places.codes = data;
     places.to = scratch;
     places.floats = scratch;
-    places.prefetch_distance = reading_ == Reading::kCodes || given.element == LPT_FORMAT_F32 ? prefetch_distance : 0;
+    places.next = {};
     if (reading_ == Reading::kNot) return;
+    const bool is_in_place = reading_ == Reading::kCodes || given.element == LPT_FORMAT_F32;
+    places.next = is_in_place ? next_elements(data, bytes_each()) : next_unit(data, bytes_each());
     const int64_t first_block = given.block == 0 ? 0 : index / given.block;
     if (reading_ == Reading::kCodes) {
       for (int64_t group = 0; group * kGroup < count; ++group) {
