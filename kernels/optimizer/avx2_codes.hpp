@@ -115,14 +115,10 @@ template <bool kIsSigned, bool kIsClamped, bool kIsHeld = false>
 // ---- tables of f32, by the low bits of an index
 
 using Numbers8 = __m256;
-struct Numbers32 {
-  const float *from;
-};
 struct Numbers256 {
   const float *from;
 };
 static inline Numbers8 numbers8(const float *from) { return _mm256_loadu_ps(from); }
-static inline Numbers32 numbers32(const float *from) { return {from}; }
 static inline Numbers256 numbers256(const float *from) { return {from}; }
 
 static inline F32 gathered(const float *from, I32 index, int32_t mask) {
@@ -131,9 +127,24 @@ static inline F32 gathered(const float *from, I32 index, int32_t mask) {
 static inline F32 look_up(const Numbers8 &numbers, I32 index) {
   return _mm256_permutevar8x32_ps(numbers, bits_of(index));
 }
-static inline F32 look_up(const Numbers32 &numbers, I32 index) { return gathered(numbers.from, index, 31); }
 static inline void look_up(const Numbers256 &numbers, const uint8_t *index, F32 (&out)[4]) {
   for (int i = 0; i < 4; ++i) out[i] = gathered(numbers.from, load_u8_as_i32(index + 8 * i), 255);
+}
+
+// The decade of a dynamic tree: how many of the first seven end below a key. Gathers are slower.
+struct Decades {
+  I32 ends[7];
+};
+static inline Decades decades(const int32_t *ends, const int32_t *, const int32_t *) {
+  Decades result;
+  for (int i = 0; i < 7; ++i) result.ends[i] = broadcast_i32(ends[i]);
+  return result;
+}
+[[gnu::always_inline]] static inline I32 look_up(const Decades &numbers, I32, I32 key) {
+  I32 decade = i32_of(_mm256_setzero_si256());
+#pragma GCC unroll 7
+  for (int i = 0; i < 7; ++i) decade -= key > numbers.ends[i];
+  return decade;
 }
 
 // ---- codes with sixteen bits behind the point

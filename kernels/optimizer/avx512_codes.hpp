@@ -150,9 +150,6 @@ template <bool kIsSigned, bool kIsClamped, bool kIsHeld = false>
 // ---- tables of f32, by the low bits of an index
 
 using Numbers8 = __m512;
-struct Numbers32 {
-  __m512 low, high;
-};
 struct Numbers256 {
   __m512i bytes[4][4];  // byte i of all numbers
 };
@@ -160,7 +157,6 @@ struct Numbers256 {
 static inline Numbers8 numbers8(const float *from) {
   return _mm512_castsi512_ps(_mm512_castsi256_si512(_mm256_loadu_si256(reinterpret_cast<const __m256i *>(from))));
 }
-static inline Numbers32 numbers32(const float *from) { return {load(from), load(from + 16)}; }
 
 // Byte i of 64 numbers each.
 static inline void byte_planes(const float *from, __m512i (&planes)[4]) {
@@ -194,9 +190,6 @@ static inline Numbers256 numbers256(const float *from) {
 }
 
 static inline F32 look_up(const Numbers8 &numbers, I32 index) { return _mm512_permutexvar_ps(bits_of(index), numbers); }
-static inline F32 look_up(const Numbers32 &numbers, I32 index) {
-  return _mm512_permutex2var_ps(numbers.low, bits_of(index), numbers.high);
-}
 [[gnu::always_inline]] static inline void look_up(const Numbers256 &numbers, const uint8_t *codes, F32 (&out)[4]) {
   const __m512i index = transposed(_mm512_loadu_si512(codes));
   const __mmask64 is_upper = _mm512_movepi8_mask(index);
@@ -208,6 +201,22 @@ static inline F32 look_up(const Numbers32 &numbers, I32 index) {
                                        _mm512_permutex2var_epi8(table[2], index, table[3]));
   }
   interleave(found, out);
+}
+
+// The decade of a dynamic tree, by the low five bits of an exponent field: that of its first number, and the key above
+// which the next decade begins.
+struct Decades {
+  __m512i first[2], ends[2];
+};
+static inline Decades decades(const int32_t *, const int32_t *first_of_fields, const int32_t *ends_of_fields) {
+  return {{_mm512_loadu_si512(first_of_fields), _mm512_loadu_si512(first_of_fields + 16)},
+          {_mm512_loadu_si512(ends_of_fields), _mm512_loadu_si512(ends_of_fields + 16)}};
+}
+[[gnu::always_inline]] static inline I32 look_up(const Decades &numbers, I32 field, I32 key) {
+  const auto found = [&](const __m512i(&table)[2]) {
+    return i32_of(_mm512_permutex2var_epi32(table[0], bits_of(field), table[1]));
+  };
+  return found(numbers.first) - (key > found(numbers.ends));
 }
 
 // ---- codes with sixteen bits behind the point

@@ -16,11 +16,12 @@ constexpr double kTreeUnit = 65536;
 // Levels and thresholds are rounded, slopes, offsets and sums too: together less than 5 / 65536 of a code.
 constexpr int32_t kTreeMargin = 6;
 
+// Keys are the bits of a magnitude, times 2: see tree_sums().
 struct TreeSearch {
-  // By the low five bits of the exponent field: bits without the sign above which the next decade begins, and the decade
-  // of the first number.
-  uint32_t edge[32];
-  int32_t decade[32];
+  int32_t end[8];  // the key above which the next decade begins
+  // By the low five bits of the exponent field: the decade of its first number, and the end of that decade, if it is in
+  // this field.
+  int32_t first[32], end_of_field[32];
   float slope[8], offset[8], last[8];  // by decade; the last one is the level 1 alone
 };
 
@@ -42,6 +43,7 @@ constexpr TreeSearch make_tree_search(const DynamicTree &tree) {
     first += parts;
     search.last[i] = static_cast<float>(kTreeUnit * (first - 0.5));
     edges[i] = thresholds[first - 1];
+    search.end[i] = __builtin_bit_cast(int32_t, edges[i]) << 1;
     tenth *= 10;
   }
   search.offset[7] = search.last[7] = static_cast<float>(kTreeUnit * (first + 0.5));
@@ -50,9 +52,8 @@ constexpr TreeSearch make_tree_search(const DynamicTree &tree) {
   for (int32_t field = 127 - 31; field <= 127; ++field, exponent_begin *= 2) {
     int32_t decade = 0;
     while (edges[decade] < exponent_begin) ++decade;
-    search.decade[field & 31] = decade;
-    search.edge[field & 31] =
-        edges[decade] < 2 * exponent_begin ? __builtin_bit_cast(uint32_t, edges[decade]) << 1 : 0xFFFFFFFFu;
+    search.first[field & 31] = decade;
+    search.end_of_field[field & 31] = edges[decade] < 2 * exponent_begin ? search.end[decade] : INT32_MAX;
   }
   return search;
 }
@@ -63,14 +64,13 @@ struct TreeLanes {
   explicit TreeLanes(bool is_signed)
       : tree(is_signed ? kSignedTree : kUnsignedTree),
         levels(numbers256(tree.level)),
-        edges(numbers32(reinterpret_cast<const float *>(kSearches[is_signed].edge))),
-        decades(numbers32(reinterpret_cast<const float *>(kSearches[is_signed].decade))),
+        decades(lpt::decades(kSearches[is_signed].end, kSearches[is_signed].first, kSearches[is_signed].end_of_field)),
         slopes(numbers8(kSearches[is_signed].slope)),
         offsets(numbers8(kSearches[is_signed].offset)),
         last(numbers8(kSearches[is_signed].last)) {}
   const DynamicTree &tree;
   Numbers256 levels;
-  Numbers32 edges, decades;
+  Decades decades;
   Numbers8 slopes, offsets, last;
 };
 
@@ -106,10 +106,8 @@ template <bool kIsSigned>
   const F32 x = kIsSigned ? f32_of(larger_magnitude(i32_of(least), scaled)) : max(scaled, least);
   // Of a tie the lower code is taken, which is farther from zero for a negative number: its sign makes it larger here.
   const U32 bits = u32_of(kIsSigned ? scaled : x);
-  const U32 key = kIsSigned ? bits << 1 | bits >> 31 : bits << 1;
-  const I32 field = i32_of(x) >> 23;
-  const I32 is_above = key > u32_of(look_up(lanes.edges, field));
-  const I32 decade = i32_of(look_up(lanes.decades, field)) - is_above;
+  const auto key = reinterpret_cast<I32>(kIsSigned ? bits << 1 | bits >> 31 : bits << 1);
+  const I32 decade = look_up(lanes.decades, i32_of(x) >> 23, key);
   const F32 sum = mul_add(x, look_up(lanes.slopes, decade), look_up(lanes.offsets, decade));
   return nearest_i32(min(sum, look_up(lanes.last, decade)));
 }
