@@ -209,6 +209,8 @@ template <lpt_format kPlain>
 [[gnu::always_inline]] static inline F32 f32_of_i32(I32 value) { return _mm256_cvtepi32_ps(bits_of(value)); }
 // Rounds toward zero.
 [[gnu::always_inline]] static inline I32 truncate_i32(F32 value) { return i32_of(_mm256_cvttps_epi32(value)); }
+// Rounds to nearest. Numbers that do not fit 32 bits give INT32_MIN.
+[[gnu::always_inline]] static inline I32 nearest_i32(F32 value) { return i32_of(_mm256_cvtps_epi32(value)); }
 // Returns the bits of the larger magnitude; `largest` is a magnitude. A NaN may be ignored.
 [[gnu::always_inline]] static inline I32 larger_magnitude(I32 largest, F32 value) {
   return max(largest, i32_of(value) & 0x7FFFFFFF);

@@ -115,14 +115,10 @@ template <bool kIsSigned, bool kIsClamped, bool kIsHeld = false>
 // ---- tables of f32, by the low bits of an index
 
 using Numbers8 = __m256;
-struct Numbers32 {
-  const float *from;
-};
 struct Numbers256 {
   const float *from;
 };
 static inline Numbers8 numbers8(const float *from) { return _mm256_loadu_ps(from); }
-static inline Numbers32 numbers32(const float *from) { return {from}; }
 static inline Numbers256 numbers256(const float *from) { return {from}; }
 
 static inline F32 gathered(const float *from, I32 index, int32_t mask) {
@@ -131,12 +127,103 @@ static inline F32 gathered(const float *from, I32 index, int32_t mask) {
 static inline F32 look_up(const Numbers8 &numbers, I32 index) {
   return _mm256_permutevar8x32_ps(numbers, bits_of(index));
 }
-static inline F32 look_up(const Numbers32 &numbers, I32 index) { return gathered(numbers.from, index, 31); }
-static inline void look_up(const Numbers256 &numbers, const I32 (&index)[4], F32 (&out)[4]) {
-  for (int i = 0; i < 4; ++i) out[i] = gathered(numbers.from, index[i], 255);
-}
 static inline void look_up(const Numbers256 &numbers, const uint8_t *index, F32 (&out)[4]) {
   for (int i = 0; i < 4; ++i) out[i] = gathered(numbers.from, load_u8_as_i32(index + 8 * i), 255);
+}
+
+// The decade of a dynamic tree: how many of the first seven end below a key. Gathers are slower.
+struct Decades {
+  I32 ends[7];
+};
+static inline Decades decades(const int32_t *ends, const int32_t *, const int32_t *) {
+  Decades result;
+  for (int i = 0; i < 7; ++i) result.ends[i] = broadcast_i32(ends[i]);
+  return result;
+}
+[[gnu::always_inline]] static inline I32 look_up(const Decades &numbers, I32, I32 key) {
+  I32 decade = i32_of(_mm256_setzero_si256());
+#pragma GCC unroll 7
+  for (int i = 0; i < 7; ++i) decade -= key > numbers.ends[i];
+  return decade;
+}
+
+// ---- codes with sixteen bits behind the point
+
+// Of the bits behind the point.
+[[gnu::always_inline]] static inline I32 min_fractions(I32 a, I32 b) {
+  return i32_of(_mm256_min_epu16(bits_of(a), bits_of(b)));
+}
+[[gnu::always_inline]] static inline bool has_fraction_below(I32 codes, int32_t limit) {
+  return lanes_below(reinterpret_cast<U32>(codes & 0xFFFF), static_cast<uint32_t>(limit)) != 0;
+}
+[[gnu::always_inline]] static inline void store_fixed(uint8_t *to, const I32 (&lanes)[4]) {
+  const I32 codes[4] = {lanes[0] >> 16, lanes[1] >> 16, lanes[2] >> 16, lanes[3] >> 16};
+  store_u8(to, codes);
+}
+// Added to `middle`, or taken from it where the number is negative; 0 at least.
+[[gnu::always_inline]] static inline void store_fixed_around(uint8_t *to, const I32 (&lanes)[4], const float *from,
+                                                             int32_t middle) {
+  I32 codes[4];
+#pragma GCC unroll 4
+  for (int i = 0; i < 4; ++i) {
+    const I32 sign = i32_of(load(from + 8 * i)) >> 31;
+    codes[i] = max(((lanes[i] >> 16) ^ sign) - sign + middle, broadcast_i32(0));
+  }
+  store_u8(to, codes);
+}
+// With the signs of the numbers.
+[[gnu::always_inline]] static inline void store_fixed_with_signs(uint8_t *to, const I32 (&lanes)[4],
+                                                                 const float *from) {
+  I32 codes[4];
+#pragma GCC unroll 4
+  for (int i = 0; i < 4; ++i) {
+    codes[i] = ((lanes[i] >> 16) & 0x7F) | ((i32_of(load(from + 8 * i)) >> 24) & 0x80);
+  }
+  store_u8(to, codes);
+}
+
+// ---- magnitudes by a code of eight bits, whose highest is the sign
+
+struct Magnitudes {
+  float numbers[128];
+};
+static inline Magnitudes magnitudes(const float *from) {
+  Magnitudes result;
+  __builtin_memcpy(result.numbers, from, sizeof result.numbers);
+  return result;
+}
+static inline void look_up(const Magnitudes &numbers, const uint8_t *codes, F32 (&out)[4]) {
+  for (int i = 0; i < 4; ++i) {
+    const I32 code = load_u8_as_i32(codes + 8 * i);
+    out[i] = with_sign_of(gathered(numbers.numbers, code, 127), f32_of(code << 24));
+  }
+}
+
+// ---- codes of expanded magnitudes: see step_expanded.hpp
+
+// By the low four bits of an index, of which `positive` needs three; `negative` of negative ones.
+struct Additions {
+  __m256i positive, negative[2];
+};
+static inline Additions additions(const int32_t *positive, const int32_t *negative) {
+  const auto vector = [](const int32_t *from) { return _mm256_loadu_si256(reinterpret_cast<const __m256i *>(from)); };
+  return {vector(positive), {vector(negative), vector(negative + 8)}};
+}
+[[gnu::always_inline]] static inline I32 look_up(const Additions &numbers, I32 index) {
+  const auto permuted = [&](__m256i table) {
+    return _mm256_castsi256_ps(_mm256_permutevar8x32_epi32(table, bits_of(index)));
+  };
+  const F32 negative =
+      _mm256_blendv_ps(permuted(numbers.negative[0]), permuted(numbers.negative[1]), f32_of(index << 28));
+  return i32_of(_mm256_blendv_ps(permuted(numbers.positive), negative, f32_of(index)));
+}
+// |x| = significand · 2^exponent, 1 <= significand < 2, of normal numbers; of 0 the exponent is -infinity.
+[[gnu::always_inline]] static inline F32 exponents_of(F32 x) {
+  const F32 exponent = f32_of_i32((i32_of(abs(x)) >> 23) - 127);
+  return select(is_equal(x, broadcast(0.0f)), broadcast(-__builtin_inff()), exponent);
+}
+[[gnu::always_inline]] static inline F32 significands_of(F32 x) {
+  return f32_of((i32_of(x) & 0x007FFFFF) | 0x3F800000);
 }
 
 // ---- random bits: those of four blocks, one word of Philox in 64 bits

@@ -112,6 +112,13 @@ static inline __mmask64 nonzero_of(const float *from) {
   return mask;
 }
 
+// Bytes whose highest bits are the signs of 64 numbers.
+[[gnu::always_inline]] static inline __m512i sign_bytes(const float *from) {
+  const __m512i numbers[4] = {bits_of(i32_of(load(from))), bits_of(i32_of(load(from + 16))),
+                              bits_of(i32_of(load(from + 32))), bits_of(i32_of(load(from + 48)))};
+  return bytes_of_lanes(numbers, 3);
+}
+
 // The codes of four vectors, to nearest even. With E the exponent of a magnitude, or of the smallest normal if that
 // is more, adding 2^(E + 23 - M) leaves the magnitude, rounded to M mantissa bits, at the foot of the sum. The addend
 // has the code of E's first number there already, so that the lowest byte of the sum is the code.
@@ -136,55 +143,55 @@ template <bool kIsSigned, bool kIsClamped, bool kIsHeld = false>
     if (is_zero != 0) [[unlikely]]
       codes = _mm512_mask_mov_epi8(codes, is_zero & nonzero_of(from), _mm512_set1_epi8(1));
   }
-  if (kIsSigned) {
-    const __m512i numbers[4] = {bits_of(i32_of(load(from))), bits_of(i32_of(load(from + 16))),
-                                bits_of(i32_of(load(from + 32))), bits_of(i32_of(load(from + 48)))};
-    codes = _mm512_ternarylogic_epi32(codes, bytes_of_lanes(numbers, 3), _mm512_set1_epi8(-128), 0xF8);
-  }
+  if (kIsSigned) codes = _mm512_ternarylogic_epi32(codes, sign_bytes(from), _mm512_set1_epi8(-128), 0xF8);
   _mm512_storeu_si512(to, codes);
 }
 
 // ---- tables of f32, by the low bits of an index
 
 using Numbers8 = __m512;
-struct Numbers32 {
-  __m512 low, high;
-};
 struct Numbers256 {
   __m512i bytes[4][4];  // byte i of all numbers
-  __m512i low_places[4], high_places[4];
 };
 
 static inline Numbers8 numbers8(const float *from) {
   return _mm512_castsi512_ps(_mm512_castsi256_si512(_mm256_loadu_si256(reinterpret_cast<const __m256i *>(from))));
 }
-static inline Numbers32 numbers32(const float *from) { return {load(from), load(from + 16)}; }
+
+// Byte i of 64 numbers each.
+static inline void byte_planes(const float *from, __m512i (&planes)[4]) {
+  __m512i numbers[4];
+  for (int i = 0; i < 4; ++i) numbers[i] = bits_of(i32_of(load(from + 16 * i)));
+  for (int byte = 0; byte < 4; ++byte) planes[byte] = bytes_of_lanes(numbers, byte);
+}
 static inline Numbers256 numbers256(const float *from) {
   Numbers256 numbers;
-  alignas(64) uint8_t bytes[4][256];
-  for (int i = 0; i < 256; i += 16) {
-    const __m512i values = _mm512_castps_si512(load(from + i));
-    for (unsigned byte = 0; byte < 4; ++byte) {
-      _mm_store_si128(reinterpret_cast<__m128i *>(bytes[byte] + i),
-                      _mm512_cvtepi32_epi8(_mm512_srli_epi32(values, 8 * byte)));
-    }
-  }
-  const __m512i lane = _mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
   for (int i = 0; i < 4; ++i) {
-    for (int byte = 0; byte < 4; ++byte) numbers.bytes[byte][i] = _mm512_load_si512(bytes[byte] + 64 * i);
-    const __m512i place = _mm512_add_epi32(lane, _mm512_set1_epi32(16 * i));
-    numbers.low_places[i] =
-        _mm512_or_si512(_mm512_slli_epi32(_mm512_add_epi32(place, _mm512_set1_epi32(64)), 8), place);
-    numbers.high_places[i] = _mm512_slli_epi32(numbers.low_places[i], 16);
+    __m512i planes[4];
+    byte_planes(from + 64 * i, planes);
+    for (int byte = 0; byte < 4; ++byte) numbers.bytes[byte][i] = planes[byte];
   }
   return numbers;
 }
 
-static inline F32 look_up(const Numbers8 &numbers, I32 index) { return _mm512_permutexvar_ps(bits_of(index), numbers); }
-static inline F32 look_up(const Numbers32 &numbers, I32 index) {
-  return _mm512_permutex2var_ps(numbers.low, bits_of(index), numbers.high);
+// Dwords of four vectors of bytes that are in the order of transposed().
+[[gnu::always_inline]] static inline void interleave(const __m512i (&planes)[4], F32 (&out)[4]) {
+  const __m512i low[2] = {_mm512_unpacklo_epi8(planes[0], planes[1]), _mm512_unpackhi_epi8(planes[0], planes[1])};
+  const __m512i high[2] = {_mm512_unpacklo_epi8(planes[2], planes[3]), _mm512_unpackhi_epi8(planes[2], planes[3])};
+#pragma GCC unroll 2
+  for (int i = 0; i < 2; ++i) {
+    out[2 * i] = _mm512_castsi512_ps(_mm512_unpacklo_epi16(low[i], high[i]));
+    out[2 * i + 1] = _mm512_castsi512_ps(_mm512_unpackhi_epi16(low[i], high[i]));
+  }
 }
-[[gnu::always_inline]] static inline void look_up(const Numbers256 &numbers, __m512i index, F32 (&out)[4]) {
+// 4 x 4 dwords transposed: those that interleave() leaves in order.
+[[gnu::always_inline]] static inline __m512i transposed(__m512i bytes) {
+  return _mm512_permutexvar_epi32(_mm512_setr_epi32(0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15), bytes);
+}
+
+static inline F32 look_up(const Numbers8 &numbers, I32 index) { return _mm512_permutexvar_ps(bits_of(index), numbers); }
+[[gnu::always_inline]] static inline void look_up(const Numbers256 &numbers, const uint8_t *codes, F32 (&out)[4]) {
+  const __m512i index = transposed(_mm512_loadu_si512(codes));
   const __mmask64 is_upper = _mm512_movepi8_mask(index);
   __m512i found[4];
 #pragma GCC unroll 4
@@ -193,19 +200,98 @@ static inline F32 look_up(const Numbers32 &numbers, I32 index) {
     found[byte] = _mm512_mask_mov_epi8(_mm512_permutex2var_epi8(table[0], index, table[1]), is_upper,
                                        _mm512_permutex2var_epi8(table[2], index, table[3]));
   }
-#pragma GCC unroll 4
-  for (int i = 0; i < 4; ++i) {
-    out[i] = _mm512_castsi512_ps(_mm512_or_si512(
-        _mm512_maskz_permutex2var_epi8(0x3333333333333333, found[0], numbers.low_places[i], found[1]),
-        _mm512_maskz_permutex2var_epi8(0xCCCCCCCCCCCCCCCC, found[2], numbers.high_places[i], found[3])));
+  interleave(found, out);
+}
+
+// The decade of a dynamic tree, by the low five bits of an exponent field: that of its first number, and the key above
+// which the next decade begins.
+struct Decades {
+  __m512i first[2], ends[2];
+};
+static inline Decades decades(const int32_t *, const int32_t *first_of_fields, const int32_t *ends_of_fields) {
+  return {{_mm512_loadu_si512(first_of_fields), _mm512_loadu_si512(first_of_fields + 16)},
+          {_mm512_loadu_si512(ends_of_fields), _mm512_loadu_si512(ends_of_fields + 16)}};
+}
+[[gnu::always_inline]] static inline I32 look_up(const Decades &numbers, I32 field, I32 key) {
+  const auto found = [&](const __m512i(&table)[2]) {
+    return i32_of(_mm512_permutex2var_epi32(table[0], bits_of(field), table[1]));
+  };
+  return found(numbers.first) - (key > found(numbers.ends));
+}
+
+// ---- codes with sixteen bits behind the point
+
+// Of the bits behind the point.
+[[gnu::always_inline]] static inline I32 min_fractions(I32 a, I32 b) {
+  return i32_of(_mm512_min_epu16(bits_of(a), bits_of(b)));
+}
+[[gnu::always_inline]] static inline bool has_fraction_below(I32 codes, int32_t limit) {
+  return _mm512_mask_cmplt_epu16_mask(0x55555555, bits_of(codes), _mm512_set1_epi16(static_cast<int16_t>(limit))) != 0;
+}
+[[gnu::always_inline]] static inline __m512i integer_bytes(const I32 (&lanes)[4]) {
+  const __m512i bits[4] = {bits_of(lanes[0]), bits_of(lanes[1]), bits_of(lanes[2]), bits_of(lanes[3])};
+  return bytes_of_lanes(bits, 2);
+}
+[[gnu::always_inline]] static inline void store_fixed(uint8_t *to, const I32 (&lanes)[4]) {
+  _mm512_storeu_si512(to, integer_bytes(lanes));
+}
+// Added to `middle`, or taken from it where the number is negative; 0 at least.
+[[gnu::always_inline]] static inline void store_fixed_around(uint8_t *to, const I32 (&lanes)[4], const float *from,
+                                                             int32_t middle) {
+  const __m512i bytes = integer_bytes(lanes), middles = _mm512_set1_epi8(static_cast<char>(middle));
+  _mm512_storeu_si512(to, _mm512_mask_subs_epu8(_mm512_add_epi8(middles, bytes), _mm512_movepi8_mask(sign_bytes(from)),
+                                                middles, bytes));
+}
+// With the signs of the numbers.
+[[gnu::always_inline]] static inline void store_fixed_with_signs(uint8_t *to, const I32 (&lanes)[4],
+                                                                 const float *from) {
+  _mm512_storeu_si512(to,
+                      _mm512_ternarylogic_epi32(integer_bytes(lanes), sign_bytes(from), _mm512_set1_epi8(-128), 0xF8));
+}
+
+// ---- magnitudes by a code of eight bits, whose highest is the sign
+
+struct Magnitudes {
+  __m512i bytes[4][2];  // byte i of all numbers
+};
+static inline Magnitudes magnitudes(const float *from) {
+  Magnitudes numbers;
+  for (int i = 0; i < 2; ++i) {
+    __m512i planes[4];
+    byte_planes(from + 64 * i, planes);
+    for (int byte = 0; byte < 4; ++byte) numbers.bytes[byte][i] = planes[byte];
   }
+  return numbers;
 }
-[[gnu::always_inline]] static inline void look_up(const Numbers256 &numbers, const uint8_t *index, F32 (&out)[4]) {
-  look_up(numbers, _mm512_loadu_si512(index), out);
+[[gnu::always_inline]] static inline void look_up(const Magnitudes &numbers, const uint8_t *codes, F32 (&out)[4]) {
+  const __m512i index = transposed(_mm512_loadu_si512(codes));
+  __m512i found[4];
+#pragma GCC unroll 4
+  for (int byte = 0; byte < 4; ++byte) {
+    found[byte] = _mm512_permutex2var_epi8(numbers.bytes[byte][0], index, numbers.bytes[byte][1]);
+  }
+  found[3] = _mm512_ternarylogic_epi32(found[3], index, _mm512_set1_epi8(-128), 0xF8);
+  interleave(found, out);
 }
-[[gnu::always_inline]] static inline void look_up(const Numbers256 &numbers, const I32 (&index)[4], F32 (&out)[4]) {
-  const __m512i lanes[4] = {bits_of(index[0]), bits_of(index[1]), bits_of(index[2]), bits_of(index[3])};
-  look_up(numbers, bytes_of_lanes(lanes, 0), out);
+
+// ---- codes of expanded magnitudes: see step_expanded.hpp
+
+// By the low four bits of an index; `negative` of negative ones.
+struct Additions {
+  __m512i positive, negative;
+};
+static inline Additions additions(const int32_t *positive, const int32_t *negative) {
+  return {_mm512_loadu_si512(positive), _mm512_loadu_si512(negative)};
+}
+[[gnu::always_inline]] static inline I32 look_up(const Additions &numbers, I32 index) {
+  const __m512i bits = bits_of(index);
+  return i32_of(_mm512_mask_permutexvar_epi32(_mm512_permutexvar_epi32(bits, numbers.positive),
+                                              _mm512_movepi32_mask(bits), bits, numbers.negative));
+}
+// |x| = significand · 2^exponent, 1 <= significand < 2; of 0 the exponent is -infinity.
+[[gnu::always_inline]] static inline F32 exponents_of(F32 x) { return _mm512_getexp_ps(x); }
+[[gnu::always_inline]] static inline F32 significands_of(F32 x) {
+  return _mm512_getmant_ps(x, _MM_MANT_NORM_1_2, _MM_MANT_SIGN_zero);
 }
 
 // ---- random bits: those of eight blocks

@@ -7,36 +7,65 @@
 namespace lpt {
 namespace {
 
-constexpr int64_t kTail = 256;        // elements of the largest block
-constexpr int64_t kPrefetcher = 384;  // elements: more would push a unit out of the first cache
+constexpr int64_t kTail = 256;  // elements of the largest block
 
 // The arrays of a unit: pointers to its first elements.
 struct UnitData {
   const uint8_t *gradient;
   uint8_t *first, *second, *parameter, *compensation;
-  int64_t prefetch_distance;
+};
+
+// A moment whose codes of the last unit are still to be made, and how that is done for four vectors.
+struct WaitingMoment {
+  WaitingMoment(const Moment &given, const TreeLanes *tree_of_moment, const WaitingCodes &waiting)
+      : moment(given), tree(tree_of_moment), codes(waiting), from(waiting.from), to(waiting.to) {}
+  const Moment &moment;
+  const TreeLanes *tree;
+  const WaitingCodes &codes;
+  const float *from;  // copied, as stores to `to` might change those of `codes`
+  uint8_t *to;
+};
+
+template <bool kIsSigned, bool kIsClamped>
+struct GroupWriter {
+  static constexpr Reading kReading = Reading::kCodes;
+  [[gnu::always_inline]] static inline void write(const WaitingMoment &unit, int64_t i) {
+    const F32 inverses = broadcast(unit.codes.inverses[i / kGroup]);
+    store_nearest<kIsSigned, kIsClamped>(unit.moment.codes(), unit.from + i, inverses, unit.to + i);
+  }
+};
+
+struct ExpandedWriter {
+  static constexpr Reading kReading = Reading::kFloats;
+  [[gnu::always_inline]] static inline void write(const WaitingMoment &unit, int64_t i) {
+    unit.moment.store_expanded(unit.codes.expanded, i, unit.from, unit.to);
+  }
+};
+
+template <bool kIsSigned>
+struct TreeWriter {
+  static constexpr Reading kReading = Reading::kFloats;
+  [[gnu::always_inline]] static inline void write(const WaitingMoment &unit, int64_t i) {
+    store_tree<kIsSigned, false>(*unit.tree, unit.moment.array(), unit.from + i, unit.codes.inverses[i / kGroup],
+                                 unit.to + i);
+  }
 };
 
 // Codes of a unit that are made while the next one is updated.
-template <bool kIsClamped>
+template <typename First, typename Second>
 struct CodesOfBefore {
   static constexpr bool kMayBeCoupled = false;
   [[gnu::always_inline]] inline void operator()(int64_t i) const {
-    const int64_t group = i / kGroup;
-    store_nearest<true, false>(first_codes, first_from + i, broadcast(first_inverses[group]), first_to + i);
-    store_nearest<false, kIsClamped>(second_codes, second_from + i, broadcast(second_inverses[group]), second_to + i);
+    First::write(first, i);
+    Second::write(second, i);
   }
-
-  const ByteCodes &first_codes, &second_codes;
-  const float *first_from, *second_from, *first_inverses, *second_inverses;
-  uint8_t *first_to, *second_to;
+  WaitingMoment first, second;
 };
 
-template <bool kIsClamped>
+template <typename First, typename Second>
 [[gnu::noinline]] void update_beside_codes(const UpdateConstants &constants, UpdatePlaces &places,
-                                           const CodesOfBefore<kIsClamped> &codes) {
-  constexpr Reading kCodes = Reading::kCodes;
-  update_beside<LPT_OPTIMIZER_METHOD_ADAM, kCodes, kCodes, false>(constants, places, kUnit, codes);
+                                           const CodesOfBefore<First, Second> &codes) {
+  update_beside<LPT_OPTIMIZER_METHOD_ADAM, First::kReading, Second::kReading, false>(constants, places, kUnit, codes);
 }
 
 // Numbers of a unit on their way; those of moments for two units in turn.
@@ -73,8 +102,8 @@ class Walk {
         gradient_bytes_(bytes_of(request.gradient_format)),
         parameter_bytes_(bytes_of(request.parameter.element)),
         is_compensated_(request.compensation.data != nullptr),
-        can_wait_(is_adam() && !is_compensated_ && !request.is_measure && first_.is_short() && second_.is_short() &&
-                  request.first.underflow == LPT_OPTIMIZER_UNDERFLOW_ALLOWED && !constants_.is_coupled),
+        can_wait_(is_adam() && !is_compensated_ && !request.is_measure && first_.can_wait() && second_.can_wait() &&
+                  request.first.underflow == LPT_OPTIMIZER_UNDERFLOW_ALLOWED && !constants_.is_coupled && is_alike()),
         update_(is_compensated_ ? chosen_update<true>() : chosen_update<false>()) {}
 
   void run(const TreeLanes *first_tree, const TreeLanes *second_tree) {
@@ -86,7 +115,7 @@ class Walk {
     for (int64_t index = request_.begin; index < whole_end; index += length) {
       run_unit(data_at(index), index, whole_end - index < length ? whole_end - index : length);
     }
-    write_waiting();
+    write_waiting(nullptr);
     if (whole_end < end) run_tail(whole_end, end - whole_end);
   }
 
@@ -117,9 +146,7 @@ class Walk {
     return {static_cast<const uint8_t *>(request_.gradient) + index * gradient_bytes_,
             place(request_.first.data, index * first_.bytes_each()),
             place(request_.second.data, index * second_.bytes_each()),
-            place(request_.parameter.data, index * parameter_bytes_),
-            place(request_.compensation.data, 2 * index),
-            kPrefetcher};
+            place(request_.parameter.data, index * parameter_bytes_), place(request_.compensation.data, 2 * index)};
   }
 
   // Zeros behind the elements change nothing: neither magnitudes nor what is copied back.
@@ -129,7 +156,7 @@ class Walk {
     memset(first, request_.first.element == kDynamicSigned ? kSignedTree.zero : 0, sizeof first);
     memset(second, request_.second.element == kDynamicSigned ? kSignedTree.zero : 0, sizeof second);
     const UnitData whole = data_at(index);
-    const UnitData tail = {gradient, first, second, parameter, compensation, 0};
+    const UnitData tail = {gradient, first, second, parameter, compensation};
     const struct {
       uint8_t *copy, *original;
       int64_t bytes;
@@ -154,39 +181,38 @@ class Walk {
     const int64_t padded = (count + kGroup - 1) / kGroup * kGroup;
     UpdatePlaces places;
     const bool is_measure = request_.is_measure;
-    first_.read(data.first, index, padded, first_tree_, memory_.first[slot_], data.prefetch_distance, is_measure,
-                places.first);
-    second_.read(data.second, index, padded, second_tree_, memory_.second[slot_], data.prefetch_distance, is_measure,
-                 places.second);
+    first_.read(data.first, index, padded, first_tree_, memory_.first[slot_], is_measure, places.first);
+    second_.read(data.second, index, padded, second_tree_, memory_.second[slot_], is_measure, places.second);
     places.gradient = reinterpret_cast<const float *>(data.gradient);
-    places.gradient_prefetch_distance = data.prefetch_distance;
+    places.next_gradient = next_elements(data.gradient, gradient_bytes_);
     if (gradient_bytes_ == 2) {
-      fetch_halves(data.gradient, padded, data.prefetch_distance);
       load_scaled(LPT_FORMAT_BF16, data.gradient, 1.0f, memory_.gradient, padded);
       places.gradient = memory_.gradient;
-      places.gradient_prefetch_distance = 0;
+      places.next_gradient = next_unit(data.gradient, gradient_bytes_);
     }
     places.parameter = reinterpret_cast<const float *>(data.parameter);
     places.parameter_to = is_measure ? memory_.parameter : reinterpret_cast<float *>(data.parameter);
-    places.parameter_prefetch_distance = data.prefetch_distance;
+    places.next_parameter = next_elements(data.parameter, parameter_bytes_);
     if (parameter_bytes_ == 2) {
-      fetch_halves(data.parameter, padded, data.prefetch_distance);
       load_scaled(request_.parameter.element, data.parameter, request_.parameter.scale, memory_.parameter, padded);
       places.parameter = places.parameter_to = memory_.parameter;
-      places.parameter_prefetch_distance = 0;
+      places.next_parameter = next_unit(data.parameter, parameter_bytes_);
     }
+    places.next_compensation = is_compensated_ ? next_unit(data.compensation, 2) : NextData{};
     if (is_waiting_ && count == kUnit) {
-      update_beside_waiting(places);
+      write_waiting(&places);
     } else {
-      write_waiting();
+      write_waiting(nullptr);
       update_(constants_, places, padded);
     }
     clear_behind(places, count, padded);
     raise(places, padded);
     if (is_measure) return;
-    if (can_wait_ && count == kUnit && !places.has_nan && !first_.has_special(places.first, count) &&
-        !second_.has_special(places.second, count)) {
-      let_wait(data, index, places);
+    is_waiting_ = can_wait_ && count == kUnit && !places.has_nan &&
+                  first_.settle(data.first, index, first_tree_, places.first, first_waiting_) &&
+                  second_.settle(data.second, index, second_tree_, places.second, second_waiting_);
+    if (is_waiting_) {
+      slot_ = 1 - slot_;
     } else {
       first_.write(data.first, index, count, first_tree_, places.has_nan, places.first);
       second_.write(data.second, index, count, second_tree_, places.has_nan, places.second);
@@ -196,44 +222,33 @@ class Walk {
 
   // ---- codes that wait for the next update
 
-  void let_wait(const UnitData &data, int64_t index, const UpdatePlaces &places) {
-    first_.settle(index, kUnit, places.first, waiting_.first_inverses);
-    second_.settle(index, kUnit, places.second, waiting_.second_inverses);
-    waiting_.first_to = data.first;
-    waiting_.second_to = data.second;
-    is_waiting_ = true;
-    slot_ = 1 - slot_;
+  // Of one kind: only these are made beside an update.
+  bool is_alike() const {
+    const StateArray &first = request_.first, &second = request_.second;
+    if (is_dynamic(first.element)) return first.element == kDynamicSigned && second.element == kDynamicUnsigned;
+    return !is_dynamic(second.element) && (first.exponents == nullptr) == (second.exponents == nullptr);
   }
 
-  template <bool kIsClamped>
-  CodesOfBefore<kIsClamped> codes_of_before() const {
-    const int64_t before = 1 - slot_;
-    return {first_.codes(),          second_.codes(),          memory_.first[before], memory_.second[before],
-            waiting_.first_inverses, waiting_.second_inverses, waiting_.first_to,     waiting_.second_to};
+  template <typename First, typename Second>
+  void write_waiting_as(UpdatePlaces *places) {
+    const CodesOfBefore<First, Second> codes = {WaitingMoment(first_, first_tree_, first_waiting_),
+                                                WaitingMoment(second_, second_tree_, second_waiting_)};
+    if (places != nullptr) return update_beside_codes(constants_, *places, codes);
+    for (int64_t i = 0; i < kUnit; i += kQuad) codes(i);
   }
 
-  void update_beside_waiting(UpdatePlaces &places) {
-    is_waiting_ = false;
-    if (request_.second.underflow == LPT_OPTIMIZER_UNDERFLOW_CLAMP) {
-      update_beside_codes<true>(constants_, places, codes_of_before<true>());
-    } else {
-      update_beside_codes<false>(constants_, places, codes_of_before<false>());
-    }
-  }
-
-  void write_waiting() {
+  // Beside an update, if there is one.
+  void write_waiting(UpdatePlaces *places) {
     if (!is_waiting_) return;
     is_waiting_ = false;
-    if (request_.second.underflow == LPT_OPTIMIZER_UNDERFLOW_CLAMP) {
-      for (int64_t i = 0; i < kUnit; i += kQuad) codes_of_before<true>()(i);
+    if (first_tree_ != nullptr) {
+      write_waiting_as<TreeWriter<true>, TreeWriter<false>>(places);
+    } else if (request_.first.exponents != nullptr) {
+      write_waiting_as<ExpandedWriter, ExpandedWriter>(places);
+    } else if (request_.second.underflow == LPT_OPTIMIZER_UNDERFLOW_CLAMP) {
+      write_waiting_as<GroupWriter<true, false>, GroupWriter<false, true>>(places);
     } else {
-      for (int64_t i = 0; i < kUnit; i += kQuad) codes_of_before<false>()(i);
-    }
-  }
-
-  static void fetch_halves(const uint8_t *from, int64_t count, int64_t prefetch_distance) {
-    for (int64_t line = 0; line < 2 * count; line += 64) {
-      _mm_prefetch(reinterpret_cast<const char *>(from + 2 * prefetch_distance + line), _MM_HINT_T0);
+      write_waiting_as<GroupWriter<true, false>, GroupWriter<false, false>>(places);
     }
   }
 
@@ -301,10 +316,7 @@ class Walk {
   const TreeLanes *first_tree_ = nullptr, *second_tree_ = nullptr;
   bool is_waiting_ = false;
   int64_t slot_ = 0;
-  struct {
-    float first_inverses[kUnitLanes], second_inverses[kUnitLanes];
-    uint8_t *first_to, *second_to;
-  } waiting_;
+  WaitingCodes first_waiting_, second_waiting_;
   UnitMemory memory_;
 };
 

@@ -1,6 +1,7 @@
 // A moment between memory and f32, by its kind. Included by simd_*.cpp.
 #pragma once
 
+#include "kernels/optimizer/step_expanded.hpp"
 #include "kernels/optimizer/step_random.hpp"
 #include "kernels/optimizer/step_tree.hpp"
 #include "kernels/optimizer/step_update.hpp"
@@ -46,12 +47,24 @@ struct StateCursor {
   PhiloxLanes philox;
 };
 
+// What the codes of a unit follow from that are made while the next one is updated.
+struct WaitingCodes {
+  const float *from;
+  uint8_t *to;
+  float inverses[kUnitLanes];  // of scales, for groups of 128 whatever the block
+  ExpandedGroups expanded;
+};
+
 class Moment {
  public:
   Moment(const StateArray &array, bool is_second) : lane_(array), is_second_(is_second), reading_(reading_of(array)) {
     if (is_byte(array.element)) {
       numbers_ = byte_numbers(lane_.coding.layout);
       codes_ = byte_codes(lane_.coding.layout);
+    }
+    if (array.exponents != nullptr) {
+      expanded_numbers_.reset(lane_.coding.layout);
+      expanded_codes_.reset(lane_.coding.layout);
     }
   }
 
@@ -61,15 +74,17 @@ class Moment {
 
   // Sets the places of a unit whose first element is `index` of the array and is at `data`. `tree` is of kDynamic,
   // else NULL. With is_kept nothing is written in place.
-  void read(uint8_t *data, int64_t index, int64_t count, const TreeLanes *tree, float *scratch,
-            int64_t prefetch_distance, bool is_kept, MomentPlaces &places) const {
+  void read(uint8_t *data, int64_t index, int64_t count, const TreeLanes *tree, float *scratch, bool is_kept,
+            MomentPlaces &places) {
     const StateArray &given = lane_.array;
     places.numbers = &numbers_;
     places.codes = data;
     places.to = scratch;
     places.floats = scratch;
-    places.prefetch_distance = reading_ == Reading::kCodes || given.element == LPT_FORMAT_F32 ? prefetch_distance : 0;
+    places.next = {};
     if (reading_ == Reading::kNot) return;
+    const bool is_in_place = reading_ == Reading::kCodes || given.element == LPT_FORMAT_F32;
+    places.next = is_in_place ? next_elements(data, bytes_each()) : next_unit(data, bytes_each());
     const int64_t first_block = given.block == 0 ? 0 : index / given.block;
     if (reading_ == Reading::kCodes) {
       for (int64_t group = 0; group * kGroup < count; ++group) {
@@ -87,9 +102,7 @@ class Moment {
         if (tree != nullptr) {
           load_tree(*tree, data + at, scale, scratch + at, whole_quads(length));
         } else {
-          const uint16_t exponent = given.exponents[first_block + at / given.block];
-          compress(make_expansion(lane_.largest, scale, exponent), numbers_, data + at, scratch + at,
-                   whole_quads(length));
+          expanded_numbers_.load(scale, given.exponents[first_block + at / given.block], data + at, scratch + at);
         }
       }
     }
@@ -111,6 +124,7 @@ class Moment {
       const auto store = given.underflow == LPT_OPTIMIZER_UNDERFLOW_CLAMP ? store_held<true> : store_held<false>;
       return store(codes_, places.to, given.inverse_scale, data, whole_quads(count));
     }
+    if (given.exponents != nullptr && is_nearest()) return write_expanded(data, index, count, places.to);
     RandomSlab slab;
     Coding coding = lane_.coding_at(index, count, slab);
     if (given.block == 0) {
@@ -129,7 +143,7 @@ class Moment {
     }
   }
 
-  // Whether groups without infinities and NaN can be written by settle() and store_nearest() alone.
+  // Whether groups without infinities and NaN can be written by settle_groups() and store_nearest() alone.
   bool is_short() const {
     return reading_ == Reading::kCodes && lane_.array.block != 0 && lane_.array.rounding == LPT_ROUNDING_NEAREST_EVEN &&
            lane_.array.underflow != LPT_OPTIMIZER_UNDERFLOW_STOCHASTIC;
@@ -144,13 +158,43 @@ class Moment {
     return largest >= static_cast<uint32_t>(kInfinity);
   }
 
-  // Stores the scales of groups that the update left, and hands out their inverses.
-  void settle(int64_t index, int64_t count, const MomentPlaces &places, float *inverses) const {
-    float amax[kUnitLanes] = {}, scales[kUnitLanes];
-    memcpy(amax, places.largest, static_cast<size_t>((count + kGroup - 1) / kGroup * 4));
-    find_scales(amax, lane_.largest, scales, inverses);
-    float *const kept = lane_.array.block_scales + index / kGroup;
-    for (int64_t group = 0; group * kGroup < count; ++group) kept[group] = scales[group];
+  // Whether codes of whole units may wait, if settle() agrees.
+  bool can_wait() const { return lane_.array.block != 0 && is_nearest(); }
+
+  // Stores the scales of a whole unit without infinities and NaN. False where its codes cannot wait.
+  bool settle(uint8_t *data, int64_t index, const TreeLanes *tree, const MomentPlaces &places,
+              WaitingCodes &waiting) const {
+    const StateArray &given = lane_.array;
+    waiting.from = places.to;
+    waiting.to = data;
+    if (reading_ == Reading::kCodes) {
+      if (has_special(places, kUnit)) return false;
+      settle_groups(index, kUnit, places, waiting.inverses);
+      return true;
+    }
+    if (tree == nullptr) {
+      measure_expanded(places.to, kUnit, waiting.expanded);
+      if (!expanded_codes_.prepare(waiting.expanded)) return false;
+      for (int64_t group = 0; group < kUnitGroups; ++group) keep_expanded(waiting.expanded, group, index);
+      return true;
+    }
+    for (int64_t at = 0; at < kUnit; at += given.block) {
+      const TreeScale scale = tree_scale(*tree, block_magnitudes(places.to + at, given.block));
+      if (scale.has_lost && given.underflow == LPT_OPTIMIZER_UNDERFLOW_CLAMP) return false;
+      given.block_scales[(index + at) / given.block] = scale.scale;
+      for (int64_t i = at; i < at + given.block; i += kGroup) waiting.inverses[i / kGroup] = scale.inverse;
+    }
+    return true;
+  }
+
+  // Codes of four vectors of a unit.
+  [[gnu::always_inline]] void store_expanded(const ExpandedGroups &groups, int64_t i, const float *from,
+                                             uint8_t *to) const {
+    if (expanded_codes_.store(groups, i, from, to)) [[likely]]
+      return;
+    const auto sixteenths = static_cast<uint16_t>(groups.sixteenths[i / kGroup]);
+    write_powers(lane_.coding, to + i, kQuad, from + i,
+                 make_expansion(lane_.largest, groups.amax[i / kGroup], sixteenths), true);
   }
 
   const ByteCodes &codes() const { return codes_; }
@@ -159,6 +203,15 @@ class Moment {
   static Reading reading_of(const StateArray &array) {
     if (array.data == nullptr) return Reading::kNot;
     return is_byte(array.element) && array.exponents == nullptr ? Reading::kCodes : Reading::kFloats;
+  }
+
+  // Stores the scales of groups that the update left, and hands out their inverses.
+  void settle_groups(int64_t index, int64_t count, const MomentPlaces &places, float *inverses) const {
+    float amax[kUnitLanes] = {}, scales[kUnitLanes];
+    memcpy(amax, places.largest, static_cast<size_t>((count + kGroup - 1) / kGroup * 4));
+    find_scales(amax, lane_.largest, scales, inverses);
+    float *const kept = lane_.array.block_scales + index / kGroup;
+    for (int64_t group = 0; group * kGroup < count; ++group) kept[group] = scales[group];
   }
 
   bool is_nearest() const {
@@ -180,7 +233,7 @@ class Moment {
 
   void write_groups(uint8_t *data, int64_t index, int64_t count, const MomentPlaces &places) const {
     float inverses[kUnitLanes];
-    settle(index, count, places, inverses);
+    settle_groups(index, count, places, inverses);
     const bool is_clamped = lane_.array.underflow == LPT_OPTIMIZER_UNDERFLOW_CLAMP;
     const auto store = is_second_ ? (is_clamped ? store_groups<false, true> : store_groups<false, false>)
                                   : (is_clamped ? store_groups<true, true> : store_groups<true, false>);
@@ -208,13 +261,49 @@ class Moment {
     const float amax = found.amax == 0.0f ? 1.0f : found.amax;
     given.block_scales[block] = amax;
     given.exponents[block] = expansion_exponent(lane_.largest, found.amax, found.least);
+    write_powers(coding, data, padded, values, make_expansion(lane_.largest, amax, given.exponents[block]),
+                 is_nearest() && !found.is_special);
+  }
+
+  [[gnu::noinline]] void write_powers(const Coding &coding, uint8_t *data, int64_t count, const float *values,
+                                      const Expansion &expansion, bool is_short) const {
     float stretched[kGroup];
-    expand(make_expansion(lane_.largest, amax, given.exponents[block]), values, stretched, padded);
-    if (is_nearest() && !found.is_special) {
-      const auto store = given.underflow == LPT_OPTIMIZER_UNDERFLOW_CLAMP ? store_held<true> : store_held<false>;
-      return store(codes_, stretched, 1.0f, data, padded);
+    expand(expansion, values, stretched, count);
+    if (!is_short) return store_codes(coding, values, stretched, 1.0f, data, count);
+    const bool is_clamped = lane_.array.underflow == LPT_OPTIMIZER_UNDERFLOW_CLAMP;
+    const auto store = is_clamped ? store_held<true> : store_held<false>;
+    store(codes_, stretched, 1.0f, data, count);
+  }
+
+  void measure_expanded(const float *values, int64_t count, ExpandedGroups &groups) const {
+    for (int64_t group = 0; group < kUnitLanes; ++group) {
+      BlockMagnitudes found = {};
+      if (group * kGroup < count) found = block_magnitudes(values + group * kGroup, kGroup);
+      groups.amax[group] = found.amax == 0.0f ? 1.0f : found.amax;
+      groups.least[group] = found.amax == 0.0f ? 1.0f : found.least;
+      groups.is_special[group] = found.is_special ? 1 : 0;
     }
-    store_codes(coding, values, stretched, 1.0f, data, padded);
+  }
+
+  // `index` is that of the unit's first element.
+  void keep_expanded(const ExpandedGroups &groups, int64_t group, int64_t index) const {
+    lane_.array.block_scales[index / kGroup + group] = groups.amax[group];
+    lane_.array.exponents[index / kGroup + group] = static_cast<uint16_t>(groups.sixteenths[group]);
+  }
+
+  void write_expanded(uint8_t *data, int64_t index, int64_t count, const float *values) const {
+    ExpandedGroups groups;
+    measure_expanded(values, count, groups);
+    expanded_codes_.prepare(groups);
+    for (int64_t group = 0; group * kGroup < count; ++group) {
+      const int64_t begin = group * kGroup;
+      if (groups.is_fit[group] == 0) {
+        write_block(lane_.coding, data + begin, index / kGroup + group, kGroup, values + begin);
+        continue;
+      }
+      keep_expanded(groups, group, index);
+      for (int64_t i = begin; i < begin + kGroup; i += kQuad) store_expanded(groups, i, values, data);
+    }
   }
 
   StateCursor lane_;
@@ -222,6 +311,8 @@ class Moment {
   Reading reading_;
   ByteNumbers numbers_;
   ByteCodes codes_;
+  ExpandedNumbers expanded_numbers_;
+  ExpandedCodes expanded_codes_;
 };
 
 }  // namespace

@@ -1,7 +1,8 @@
 // Blocks of the 8-bit dynamic tree (dynamic_tree.hpp). Included by simd_*.cpp.
 //
-// Levels of one decade are evenly spaced, so that a multiplication gives the code or the one below it, and a comparison
-// with the threshold above that says which. A decade is known from the exponent and one comparison.
+// Levels of one decade are evenly spaced, so that a multiplication and an addition give the code and how far a number is
+// from the thresholds around it. A decade is known from the exponent and one comparison. Codes are counted from zero and
+// have sixteen bits behind the point.
 #pragma once
 
 #include "kernels/optimizer/step_blocks.hpp"
@@ -10,41 +11,49 @@
 namespace lpt {
 namespace {
 
-constexpr int32_t kLeastTreeField = 127 - 27;  // exponent field below which a number is not reported from zero
+constexpr float kLeastOfTree = 0x1p-27f;  // smaller numbers have the code of zero as well
+constexpr double kTreeUnit = 65536;
+// Levels and thresholds are rounded, slopes, offsets and sums too: together less than 5 / 65536 of a code.
+constexpr int32_t kTreeMargin = 6;
 
+// Keys are the bits of a magnitude, times 2: see tree_sums().
 struct TreeSearch {
-  float edge[32];             // by the low five bits of the exponent field: above it begins the next decade
-  int32_t decade[32];         // at the exponent's first number
-  float slope[8], offset[8];  // by decade; the last one is the level 1 alone
-  float threshold[256];       // those of the tree; behind them one below all numbers
+  int32_t end[8];  // the key above which the next decade begins
+  // By the low five bits of the exponent field: the decade of its first number, and the end of that decade, if it is in
+  // this field.
+  int32_t first[32], end_of_field[32];
+  float slope[8], offset[8], last[8];  // by decade; the last one is the level 1 alone
 };
 
 constexpr TreeSearch make_tree_search(const DynamicTree &tree) {
   TreeSearch search = {};
+  const float *const thresholds = tree.threshold + tree.zero;
   float edges[8] = {};
-  int32_t first = tree.zero + 1;
+  int32_t first = 1;
   double tenth = 1e-7;
   for (int32_t i = 0; i < 7; ++i) {
     const int32_t parts = (tree.zero == 0 ? 2 : 1) << i;
-    const double width = 9 * tenth / parts;
-    search.slope[i] = static_cast<float>(1 / width);
-    // A little more, so that no rounding gives less than the code below. The edge is between the decade's end and the
-    // threshold to the next one.
-    search.offset[i] = static_cast<float>(first - tree.zero - 1 - tenth / width + 1.0 / 4096);
-    edges[i] = static_cast<float>((10 * tenth + static_cast<double>(tree.threshold[first + parts - 1])) / 2);
+    double width = 9 * tenth / parts, start = tenth - first * width;
+    if (i == 0) {  // goes on to zero
+      width = tree.zero == 0 ? double{thresholds[1]} - double{thresholds[0]} : double{thresholds[0]};
+      start = double{thresholds[0]} - width;
+    }
+    search.slope[i] = static_cast<float>(kTreeUnit / width);
+    search.offset[i] = static_cast<float>(kTreeMargin - kTreeUnit * start / width);
     first += parts;
+    search.last[i] = static_cast<float>(kTreeUnit * (first - 0.5));
+    edges[i] = thresholds[first - 1];
+    search.end[i] = __builtin_bit_cast(int32_t, edges[i]) << 1;
     tenth *= 10;
   }
-  edges[6] = tree.threshold[254];
-  for (int32_t i = 0; i < 255; ++i) search.threshold[i] = tree.threshold[i];
-  search.threshold[255] = -__builtin_inff();
-  search.offset[7] = static_cast<float>(254 - tree.zero);
-  double power = 0x1p-27;
-  int32_t decade = 0;
-  for (int32_t field = kLeastTreeField; field < kLeastTreeField + 32; ++field, power *= 2) {
-    while (decade < 7 && static_cast<double>(edges[decade]) < power) ++decade;
-    search.decade[field & 31] = decade;
-    search.edge[field & 31] = decade < 7 ? edges[decade] : __builtin_inff();
+  search.offset[7] = search.last[7] = static_cast<float>(kTreeUnit * (first + 0.5));
+  edges[7] = __builtin_inff();
+  double exponent_begin = 0x1p-31;
+  for (int32_t field = 127 - 31; field <= 127; ++field, exponent_begin *= 2) {
+    int32_t decade = 0;
+    while (edges[decade] < exponent_begin) ++decade;
+    search.first[field & 31] = decade;
+    search.end_of_field[field & 31] = edges[decade] < 2 * exponent_begin ? search.end[decade] : INT32_MAX;
   }
   return search;
 }
@@ -55,15 +64,14 @@ struct TreeLanes {
   explicit TreeLanes(bool is_signed)
       : tree(is_signed ? kSignedTree : kUnsignedTree),
         levels(numbers256(tree.level)),
-        thresholds(numbers256(kSearches[is_signed].threshold)),
-        edges(numbers32(kSearches[is_signed].edge)),
-        decades(numbers32(reinterpret_cast<const float *>(kSearches[is_signed].decade))),
+        decades(lpt::decades(kSearches[is_signed].end, kSearches[is_signed].first, kSearches[is_signed].end_of_field)),
         slopes(numbers8(kSearches[is_signed].slope)),
-        offsets(numbers8(kSearches[is_signed].offset)) {}
+        offsets(numbers8(kSearches[is_signed].offset)),
+        last(numbers8(kSearches[is_signed].last)) {}
   const DynamicTree &tree;
-  Numbers256 levels, thresholds;
-  Numbers32 edges, decades;
-  Numbers8 slopes, offsets;
+  Numbers256 levels;
+  Decades decades;
+  Numbers8 slopes, offsets, last;
 };
 
 void load_tree(const TreeLanes &lanes, const uint8_t *from, float scale, float *to, int64_t count) {
@@ -73,45 +81,6 @@ void load_tree(const TreeLanes &lanes, const uint8_t *from, float scale, float *
     look_up(lanes.levels, from + i, levels);
 #pragma GCC unroll 4
     for (int j = 0; j < 4; ++j) store(to + i + j * kLanes, levels[j] * scales);
-  }
-}
-
-// The code of a scaled number or the one below it.
-[[gnu::always_inline]] inline I32 tree_candidates(const TreeLanes &lanes, F32 scaled) {
-  const bool is_signed = lanes.tree.zero != 0;
-  const F32 x = is_signed ? abs(scaled) : max(scaled, broadcast(0.0f));
-  const I32 field = max(i32_of(x), broadcast_i32(kLeastTreeField << 23)) >> 23;
-  const I32 is_above = x > look_up(lanes.edges, field);
-  const I32 decade = i32_of(look_up(lanes.decades, field)) - is_above;
-  const F32 place = mul_add(x, look_up(lanes.slopes, decade), look_up(lanes.offsets, decade));
-  const I32 steps = truncate_i32(place);
-  return is_signed ? (steps ^ (i32_of(scaled) >> 31)) + lanes.tree.zero : steps;
-}
-
-// Numbers are finite.
-void store_tree(const TreeLanes &lanes, bool is_clamped, const float *values, float inverse, uint8_t *to,
-                int64_t count) {
-  const F32 inverses = broadcast(inverse);
-  const int32_t zero = lanes.tree.zero;
-  for (int64_t i = 0; i < count; i += kQuad) {
-    I32 codes[4];
-    F32 thresholds[4];
-#pragma GCC unroll 4
-    for (int j = 0; j < 4; ++j) {
-      codes[j] = tree_candidates(lanes, load(values + i + j * kLanes) * inverses);
-    }
-    look_up(lanes.thresholds, codes, thresholds);
-#pragma GCC unroll 4
-    for (int j = 0; j < 4; ++j) {
-      const F32 value = load(values + i + j * kLanes);
-      codes[j] -= value * inverses > thresholds[j];
-      if (is_clamped) {
-        const I32 is_lost = (codes[j] == zero) & (value != broadcast(0.0f));
-        const I32 least = zero == 0 ? broadcast_i32(1) : (i32_of(value) >> 31) * 2 + 1;
-        codes[j] += is_lost & least;
-      }
-    }
-    store_u8(to + i, codes);
   }
 }
 
@@ -130,20 +99,90 @@ inline uint32_t tree_code(const DynamicTree &tree, const StateArray &array, floa
   return array.underflow == LPT_OPTIMIZER_UNDERFLOW_CLAMP && code == zero && value != 0.0f ? least : code;
 }
 
+// Codes from zero on, sixteen bits behind the point, and kTreeMargin more.
+template <bool kIsSigned>
+[[gnu::always_inline]] inline I32 tree_sums(const TreeLanes &lanes, F32 scaled) {
+  const F32 least = broadcast(kLeastOfTree);
+  const F32 x = kIsSigned ? f32_of(larger_magnitude(i32_of(least), scaled)) : max(scaled, least);
+  // Of a tie the lower code is taken, which is farther from zero for a negative number: its sign makes it larger here.
+  const U32 bits = u32_of(kIsSigned ? scaled : x);
+  const auto key = reinterpret_cast<I32>(kIsSigned ? bits << 1 | bits >> 31 : bits << 1);
+  const I32 decade = look_up(lanes.decades, i32_of(x) >> 23, key);
+  const F32 sum = mul_add(x, look_up(lanes.slopes, decade), look_up(lanes.offsets, decade));
+  return nearest_i32(min(sum, look_up(lanes.last, decade)));
+}
+
+// Codes of numbers that are too near to a threshold.
+[[gnu::noinline]] void correct_tree(const TreeLanes &lanes, const StateArray &array, const I32 (&sums)[4],
+                                    const float *values, float inverse, uint8_t *to) {
+  for (int64_t j = 0; j < 4; ++j) {
+    uint32_t left = lanes_below(reinterpret_cast<U32>(sums[j] & 0xFFFF), 2 * kTreeMargin);
+    for (; left != 0; left &= left - 1) {
+      const int64_t i = j * kLanes + __builtin_ctz(left);
+      to[i] = static_cast<uint8_t>(tree_code(lanes.tree, array, values[i], values[i] * inverse, 0));
+    }
+  }
+}
+
+// The codes of four vectors of finite numbers. kIsClamped: none is that of zero where the number is not.
+template <bool kIsSigned, bool kIsClamped>
+[[gnu::always_inline]] inline void store_tree(const TreeLanes &lanes, const StateArray &array, const float *values,
+                                              float inverse, uint8_t *to) {
+  const F32 inverses = broadcast(inverse);
+  I32 sums[4];
+#pragma GCC unroll 4
+  for (int j = 0; j < 4; ++j) {
+    const F32 value = load(values + j * kLanes);
+    sums[j] = tree_sums<kIsSigned>(lanes, value * inverses);
+    if (kIsClamped) sums[j] = max(sums[j], (value != broadcast(0.0f)) & 0x18000);
+  }
+  if constexpr (kIsSigned) {
+    store_fixed_around(to, sums, values, kSignedTree.zero);
+  } else {
+    store_fixed(to, sums);
+  }
+  const I32 nearest = min_fractions(min_fractions(sums[0], sums[1]), min_fractions(sums[2], sums[3]));
+  if (has_fraction_below(nearest, 2 * kTreeMargin)) [[unlikely]]
+    correct_tree(lanes, array, sums, values, inverse, to);
+}
+
+template <bool kIsSigned, bool kIsClamped>
+void store_tree_numbers(const TreeLanes &given, const StateArray &array, const float *values, float inverse,
+                        uint8_t *to, int64_t count) {
+  const TreeLanes lanes = given;
+  for (int64_t i = 0; i < count; i += kQuad) {
+    store_tree<kIsSigned, kIsClamped>(lanes, array, values + i, inverse, to + i);
+  }
+}
+
+struct TreeScale {
+  float scale, inverse;
+  bool has_lost;  // a number that is not zero gets the code of zero
+};
+
+inline TreeScale tree_scale(const TreeLanes &lanes, const BlockMagnitudes &found) {
+  const float scale = found.amax == 0.0f ? 1.0f : clamp_scale(found.amax);
+  const float inverse = inverse_scale(scale);
+  return {scale, inverse, found.amax != 0.0f && found.least * inverse <= lanes.tree.threshold[lanes.tree.zero]};
+}
+
 // One block of `count` numbers, whose first one is element `index` of the array; its scale comes back.
 float store_tree_block(const TreeLanes &lanes, const StateArray &array, const float *values, uint8_t *to, int64_t index,
                        int64_t count) {
   const BlockMagnitudes found = block_magnitudes(values, whole_quads(count));
-  const float scale = found.amax == 0.0f ? 1.0f : clamp_scale(found.amax);
-  const float inverse = inverse_scale(scale);
+  const TreeScale scale = tree_scale(lanes, found);
   if (!found.is_special && array.underflow != LPT_OPTIMIZER_UNDERFLOW_STOCHASTIC) {
-    store_tree(lanes, array.underflow == LPT_OPTIMIZER_UNDERFLOW_CLAMP, values, inverse, to, whole_quads(count));
-    return scale;
+    const bool is_signed = lanes.tree.zero != 0;
+    const bool is_clamped = array.underflow == LPT_OPTIMIZER_UNDERFLOW_CLAMP && scale.has_lost;
+    const auto store = is_signed ? (is_clamped ? store_tree_numbers<true, true> : store_tree_numbers<true, false>)
+                                 : (is_clamped ? store_tree_numbers<false, true> : store_tree_numbers<false, false>);
+    store(lanes, array, values, scale.inverse, to, whole_quads(count));
+    return scale.scale;
   }
   for (int64_t i = 0; i < count; ++i) {
-    to[i] = static_cast<uint8_t>(tree_code(lanes.tree, array, values[i], values[i] * inverse, index + i));
+    to[i] = static_cast<uint8_t>(tree_code(lanes.tree, array, values[i], values[i] * scale.inverse, index + i));
   }
-  return found.has_nan ? bits_float(kFloatNanBits) : scale;
+  return found.has_nan ? bits_float(kFloatNanBits) : scale.scale;
 }
 
 }  // namespace

@@ -32,6 +32,27 @@ struct UpdateConstants {
   bool is_coupled, is_nesterov;
 };
 
+constexpr int64_t kPrefetchDistance = 384;  // elements: more would push a unit out of the first cache
+
+// An array that is read later: each iteration of a loop fetches its next lines.
+struct NextData {
+  [[gnu::always_inline]] inline void fetch() {
+#pragma GCC unroll 4
+    for (int64_t line = 0; line < kQuad / 16; ++line) _mm_prefetch(from + 64 * line, _MM_HINT_T0);
+    from += bytes;
+  }
+  const char *from;
+  int64_t bytes;  // of four vectors
+};
+
+// Of an array that a loop reads in place, and of one that is read before the loop of the next unit.
+inline NextData next_elements(const void *data, int64_t bytes_each) {
+  return {static_cast<const char *>(data) + kPrefetchDistance * bytes_each, kQuad * bytes_each};
+}
+inline NextData next_unit(const void *data, int64_t bytes_each) {
+  return {static_cast<const char *>(data) + kUnit * bytes_each, kQuad * bytes_each};
+}
+
 // How a moment is read.
 enum class Reading { kNot, kFloats, kCodes };
 
@@ -45,14 +66,14 @@ struct MomentPlaces {
   // Of kCodes, for each group: bits of its largest magnitude; or ones above those of finite numbers, which say only that
   // the group needs another look. It needs one as well where the unit has a NaN.
   int32_t largest[kUnitLanes];
-  int64_t prefetch_distance;  // elements to what is fetched meanwhile
+  NextData next;
 };
 
 struct UpdatePlaces {
   const float *gradient, *parameter;
   float *parameter_to;  // or the step, see kIsStep
-  int64_t gradient_prefetch_distance, parameter_prefetch_distance;
   MomentPlaces first, second;
+  NextData next_gradient, next_parameter, next_compensation;
   bool has_nan;  // infinities count
 };
 
@@ -83,7 +104,7 @@ template <lpt_optimizer_method kMethod>
 template <Reading kReading>
 [[gnu::always_inline]] inline void read_moment(const MomentPlaces &places, int64_t at, F32 (&out)[4]) {
   if constexpr (kReading == Reading::kCodes) {
-    _mm_prefetch(reinterpret_cast<const char *>(places.codes + at + places.prefetch_distance), _MM_HINT_T0);
+    _mm_prefetch(places.next.from + at, _MM_HINT_T0);
     decode(*places.numbers, places.codes + at, out);
     const F32 scales = broadcast(places.scales[at / kGroup]);
 #pragma GCC unroll 4
@@ -92,11 +113,6 @@ template <Reading kReading>
 #pragma GCC unroll 4
     for (int j = 0; j < 4; ++j) out[j] = load(places.floats + at + j * kLanes);
   }
-}
-
-[[gnu::always_inline]] inline void fetch(const float *from) {
-#pragma GCC unroll 4
-  for (int64_t i = 0; i < kQuad; i += 16) _mm_prefetch(reinterpret_cast<const char *>(from + i), _MM_HINT_T0);
 }
 
 struct NothingElse {
@@ -114,10 +130,11 @@ struct UpdateLoop {
     F32 m[4], v[4];
     read_moment<kFirst>(first, i, m);
     read_moment<kSecond>(second, i, v);
-    fetch(gradient + i + gradient_prefetch_distance);
-    fetch(parameter + i + parameter_prefetch_distance);
-    if constexpr (kFirst == Reading::kFloats) fetch(first.floats + i + first.prefetch_distance);
-    if constexpr (kSecond == Reading::kFloats) fetch(second.floats + i + second.prefetch_distance);
+    next_gradient.fetch();
+    next_parameter.fetch();
+    if constexpr (kIsStep) next_compensation.fetch();
+    if constexpr (kFirst == Reading::kFloats) next_first.fetch();
+    if constexpr (kSecond == Reading::kFloats) next_second.fetch();
 #pragma GCC unroll 4
     for (int j = 0; j < 4; ++j) {
       const int64_t at = i + j * kLanes;
@@ -190,7 +207,7 @@ struct UpdateLoop {
   MomentPlaces &first, &second;
   const float *gradient, *parameter;
   float *parameter_to, *first_to, *second_to;
-  int64_t gradient_prefetch_distance, parameter_prefetch_distance;
+  NextData next_gradient, next_parameter, next_compensation, next_first, next_second;
   F32 update[4] = {};
   I32 largest_first = broadcast_i32(0), largest_second = broadcast_i32(0);
   // A number that is not finite makes them NaN. Two, since parameters are known late.
@@ -211,8 +228,11 @@ template <lpt_optimizer_method kMethod, Reading kFirst, Reading kSecond, bool kI
                                                                places.parameter_to,
                                                                places.first.to,
                                                                places.second.to,
-                                                               places.gradient_prefetch_distance,
-                                                               places.parameter_prefetch_distance};
+                                                               places.next_gradient,
+                                                               places.next_parameter,
+                                                               places.next_compensation,
+                                                               places.first.next,
+                                                               places.second.next};
   loop.run(count);
   places.has_nan = has_any(is_nan(loop.check + loop.late_check));
 }

@@ -257,9 +257,7 @@ size_t lay_out_matrix(const Format &format, int64_t rows, int64_t columns, std::
   return end;
 }
 
-Status take_scratch(Context &context, size_t bytes, std::byte **out) {
-  return context.scratch->take(bytes, out);
-}
+Status take_scratch(Context &context, size_t bytes, std::byte **out) { return context.scratch->take(bytes, out); }
 
 Status take_matrix(Context &context, const Format &format, int64_t rows, int64_t columns, bool is_check_only,
                    MatrixView &out_view) {

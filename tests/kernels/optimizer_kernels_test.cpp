@@ -113,8 +113,8 @@ TEST_P(StepKernel, FindsOneNumberThatIsNone) {
   constexpr float kValues[] = {0.0f, std::numeric_limits<float>::quiet_NaN(), std::numeric_limits<float>::infinity(),
                                -std::numeric_limits<float>::infinity()};
   Random random(103);
-  for (const StateKind &first : {kBlockKinds[0], kBlockKinds[2], kWholeKinds[3]}) {
-    for (const StateKind &second : {kBlockKinds[0], kBlockKinds[2], kWholeKinds[5]}) {
+  for (const StateKind &first : {kBlockKinds[0], kBlockKinds[2], kBlockKinds[3], kBlockKinds[6], kWholeKinds[3]}) {
+    for (const StateKind &second : {kBlockKinds[0], kBlockKinds[2], kBlockKinds[3], kBlockKinds[7], kWholeKinds[5]}) {
       for (int64_t unit = 0; unit < 4; ++unit) {
         for (const float value : kValues) {
           const StepKinds all = {LPT_OPTIMIZER_METHOD_ADAMW, first, second, kWholeKinds[0], false, LPT_FORMAT_F32};
