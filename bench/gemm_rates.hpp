@@ -1,8 +1,8 @@
 // Rates of GEMMs through lpt.h, relative to the limits of the machine and to each other. The callers print the results.
 //
 // All contenders of a shape race in rounds. A round measures the limits, then visits each contender: one warm-up run, then
-// timed runs. A share is the median over the rounds of the best run of the visit relative to the limit of the round, so that a
-// drifting clock affects both.
+// timed runs. The share of a round is that of the best run of the visit, relative to the limit of the round, so that a drifting
+// clock affects both. The result is the median over the rounds.
 #pragma once
 
 #include <functional>

@@ -5,8 +5,8 @@
 
 namespace lpt::bench {
 
-// Measures every kernel that this machine supports, on f32, bf16, int8 and e2m1fn of as many bytes, compared with a memcpy of
-// them in the same run. Bytes include reads, writes, masks and indices.
+// Measures every kernel that this machine supports, compared with a memcpy of the source in the same run. The formats are f32,
+// bf16, int8 and e2m1fn with equal bytes. Bytes include reads, writes, masks and indices.
 std::vector<SparseRate> pack_rates(int64_t dense_bytes);
 
 }  // namespace lpt::bench

@@ -7,8 +7,9 @@
 
 namespace lpt::bench {
 
-// One kernel on one matrix of f32 or bf16. Ratios are in elements, relative to a read of the same source in the same run, and
-// to the reference kernel, or for EXACT to a scalar search of all 90 patterns. A target of 0 means none.
+// One kernel on one matrix of f32 or bf16. Ratios are in elements. One is relative to a read of the same source in the same
+// run. The other is relative to the reference kernel, or for EXACT to a scalar search of all 90 patterns. A target of 0 means
+// none.
 struct TransposableRate {
   std::string name, row;
   double seconds_per_element = 0;

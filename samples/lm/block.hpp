@@ -22,7 +22,7 @@ struct BlockActivations {
   Tensor qkv_saved, output_saved, gate_up_saved, down_saved;
 
   // Inputs of norms and of the gated unit for backward: the stream before and in the middle of the block, gate and up columns.
-  // They have type T, or a storage format. In that case the stream and the scratch have the values of forward.
+  // They have type T, or a storage format. Forward computes with the values before this rounding.
   Tensor input, middle, gate, up;
 
   size_t bytes(lpt_context *context) const;

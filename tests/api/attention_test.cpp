@@ -328,7 +328,7 @@ TEST(Attention, TakesQuantizedKeysAndValues) {
   }
 }
 
-// One thread computes three of the four key heads at the same time; two threads compute all four.
+// With one thread the scratch has the scores of three of the four key heads at a time, with two threads of all four.
 TEST(Attention, BitsDoNotDependOnThreads) {
   const Sizes s{2, 4, 2, 300, 300, 32, 32};
   for (const lpt_format format : {LPT_FORMAT_BF16, LPT_FORMAT_F32}) {

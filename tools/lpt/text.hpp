@@ -11,8 +11,8 @@
 
 namespace tool {
 
-// Returns a name from a file in quotes. Bytes of the characters in hidden_characters.hpp, which control a terminal, are
-// invisible or change the text direction, and bytes that are not UTF-8 become \xNN, so that a malicious name cannot control a
+// Returns a name from a file in quotes. Bytes of the characters in hidden_characters.hpp, and bytes that are not UTF-8, become
+// \xNN. These characters control a terminal, are invisible or change the text direction, so a malicious name cannot control a
 // terminal. Names longer than about 100 bytes are cut in the middle.
 std::string in_quotes(std::string_view name);
 
