@@ -7,8 +7,6 @@
 
 namespace lpt {
 
-__device__ __forceinline__ float magnitude_of(float number) { return bits_float(float_bits(number) & 0x7FFFFFFFu); }
-
 __device__ __forceinline__ float with_sign_of(float magnitude, float number) {
   return bits_float((float_bits(magnitude) & 0x7FFFFFFFu) | (float_bits(number) & 0x80000000u));
 }
