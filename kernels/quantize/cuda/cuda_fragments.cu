@@ -10,14 +10,14 @@ namespace {
 template <lpt_format kScale>
 __device__ __forceinline__ BlockGridScale found_scale(const CastJob &job, const FragmentPlace &place) {
   BlockGridScale scale = {};
-  if (place.count > 0) scale.code = load_scale<kScale>(job, place.row, place.column / kFragment / job.lanes);
+  if (place.count > 0) scale.code = load_scale<kScale>(job, place.row, place.column / kFragment >> job.lane_shift);
   __syncwarp();
   scale.inverse = inverse_scale(block_scale_value(kScale, scale.code) * tensor_scale_of(job));
   return scale;
 }
 
 template <lpt_format kFormat, lpt_format kScale, Dtype kSource, bool kIsDrawn>
-__global__ void __launch_bounds__(kFragmentThreads) quantize_fragments(CastJob job, uint32_t fragments_of_row) {
+__global__ void __launch_bounds__(kFragmentThreads) quantize_fragments(CastJob job, Divisor fragments_of_row) {
   constexpr Element kTarget = small_element(kFormat);
   const FragmentPlace place = fragment_place(job, fragments_of_row);
   const bool is_full = place.count == kFragment;
@@ -28,7 +28,6 @@ __global__ void __launch_bounds__(kFragmentThreads) quantize_fragments(CastJob j
   }
   FragmentFacts facts;
   if (kScale != LPT_FORMAT_NONE || job.amax != nullptr || job.has_nan != nullptr) facts = facts_of(fragment);
-  tell_facts(job.amax, job.has_nan, facts);
   float inverse = 1.0f / tensor_scale_of(job);
   if constexpr (kScale != LPT_FORMAT_NONE) {
     const FragmentFacts all = facts_of_lanes(facts, job.lanes);
@@ -36,16 +35,18 @@ __global__ void __launch_bounds__(kFragmentThreads) quantize_fragments(CastJob j
     const BlockGridScale scale = is_found ? found_scale<kScale>(job, place) : settle_scale<kScale>(job, all.amax);
     inverse = scale.inverse;
     const int64_t fragment_column = place.column / kFragment;
-    if (place.count > 0 && fragment_column % job.lanes == 0 && job.scales != BlockScales::kGiven) {
-      store_scale<kScale>(job, place.row, fragment_column / job.lanes,
+    if (place.count > 0 && (fragment_column & (job.lanes - 1)) == 0 && job.scales != BlockScales::kGiven) {
+      store_scale<kScale>(job, place.row, fragment_column >> job.lane_shift,
                           written_scale<kTarget, kScale>(scale.code, all.has_nan));
     }
   }
-  if (place.count == 0) return;
-  const CodeFragment<kTarget.bits> codes =
-      cast_fragment<kTarget, kIsDrawn>(job, fragment, inverse, random_index(job, place.row, place.column), place.count);
-  store_codes(job.target, place.row * job.target_stride + place.column * kTarget.bits / 8, place.count,
-              is_full && job.stores_whole, codes);
+  if (place.count > 0) {
+    const CodeFragment<kTarget.bits> codes = cast_fragment<kTarget, kIsDrawn>(
+        job, fragment, inverse, random_index(job, place.row, place.column), place.count);
+    store_codes(job.target, place.row * job.target_stride + place.column * kTarget.bits / 8, place.count,
+                is_full && job.stores_whole, codes);
+  }
+  tell_facts(job.amax, job.has_nan, facts);
 }
 
 }  // namespace
@@ -54,7 +55,7 @@ void quantize_fragments_cuda(const QuantizeRequest &request, void *stream) {
   if (is_searched(request)) search_scales_cuda(request, stream);
   for_block_format(request.target.format, [&]<lpt_format kTarget, lpt_format kScale>(BlockTag<kTarget, kScale>) {
     for_cast(request, [&]<Dtype kSource, bool kIsDrawn>(CastTag<kSource, kIsDrawn>) {
-      for_fragment_rows(cast_job(request), [&](const CastJob &job, uint32_t blocks, uint32_t fragments_of_row) {
+      for_fragment_rows(cast_job(request), [&](const CastJob &job, uint32_t blocks, const Divisor &fragments_of_row) {
         LPT_LAUNCH((quantize_fragments<kTarget, kScale, kSource, kIsDrawn>), blocks, kFragmentThreads, 0, stream, job,
                    fragments_of_row);
       });

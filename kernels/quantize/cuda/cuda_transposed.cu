@@ -22,7 +22,6 @@ __global__ void __launch_bounds__(kTransposeThreads) quantize_transposed(CastJob
   }
   FragmentFacts facts;
   if (job.amax != nullptr || job.has_nan != nullptr) facts = facts_of(fragment);
-  tell_facts(job.amax, job.has_nan, facts);
   const float inverse = 1.0f / tensor_scale_of(job);
   const CodeFragment<8> transposed_copy =
       transpose_tile(cast_fragment<kTarget, kIsDrawn>(job, fragment, inverse, random_index(job, row, column), count));
@@ -31,6 +30,7 @@ __global__ void __launch_bounds__(kTransposeThreads) quantize_transposed(CastJob
   const int32_t written = target_row < job.rows ? count_below(target_column, job.columns) : 0;
   store_codes(job.target, target_row * job.target_stride + target_column, written,
               written == kFragment && job.stores_whole, transposed_copy);
+  tell_facts(job.amax, job.has_nan, facts);
 }
 
 template <lpt_format kTarget>
