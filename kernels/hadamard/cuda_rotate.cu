@@ -1,6 +1,7 @@
 // Rotations: a thread takes sixteen adjacent numbers of a row. Steps of strides below sixteen lie in its registers, those above
 // exchange numbers with the threads beside it: memory is read once and written once.
 #include "kernels/common/cuda_fragment.hpp"
+#include "kernels/common/cuda_rotation.hpp"
 #include "kernels/hadamard/cuda_kernels.hpp"
 #include "kernels/hadamard/hadamard.hpp"
 #include "src/formats/block_scale.hpp"
@@ -21,33 +22,6 @@ struct RotationJob {
   const float *signs_before, *signs_after;  // likewise
   bool loads_whole, stores_whole;
 };
-
-// A NaN stays as it is: what a device's product makes of one has no sign.
-__device__ __forceinline__ float times(float number, float factor) {
-  return number == number ? number * factor : number;
-}
-
-__device__ __forceinline__ void multiply(FloatFragment &fragment, const float *factors, int64_t column, int32_t count) {
-  if (factors == nullptr) return;
-#pragma unroll
-  for (int32_t i = 0; i < kFragment; ++i) {
-    if (i < count) fragment.number[i] = times(fragment.number[i], factors[column + i]);
-  }
-}
-
-// Groups of less than sixteen are those of a fragment that ends the row: the powers of two of its count, largest first. So groups
-// of 2 · stride and more end where the bits of the count do that are worth as much.
-template <int32_t kStride>
-__device__ __forceinline__ void step_inside(FloatFragment &fragment, int32_t count) {
-  const int32_t end = count & ~(2 * kStride - 1);
-#pragma unroll
-  for (int32_t i = 0; i < kFragment; ++i) {
-    if ((i & kStride) != 0) continue;
-    const float a = fragment.number[i], b = fragment.number[i + kStride];
-    fragment.number[i] = i < end ? a + b : a;
-    fragment.number[i + kStride] = i < end ? a - b : b;
-  }
-}
 
 // Between lanes; every lane of the warp comes here. `is_paired`: the thread's group is larger than the stride.
 __device__ __forceinline__ void step_between(FloatFragment &fragment, uint32_t distance, bool is_paired) {
@@ -76,27 +50,14 @@ __device__ __forceinline__ int32_t group_size(const RotationJob &job, int64_t co
   return kFragment;
 }
 
-// What the numbers of a group are multiplied by last.
-__device__ __forceinline__ float factor_inside(int32_t place, int32_t count) {
-  if (place < (count & ~7)) return hadamard_factor(8);
-  if (place < (count & ~3)) return hadamard_factor(4);
-  return place < (count & ~1) ? hadamard_factor(2) : 1.0f;
-}
-
 __device__ __forceinline__ void rotate(const RotationJob &job, FloatFragment &fragment, int64_t column, int32_t count) {
-  step_inside<1>(fragment, count);
-  step_inside<2>(fragment, count);
-  step_inside<4>(fragment, count);
-  step_inside<8>(fragment, count);
+  steps_inside(fragment, count);
   const int32_t size = group_size(job, column);
   for (int32_t stride = kFragment; stride < job.size; stride *= 2) {
     step_between(fragment, static_cast<uint32_t>(stride / kFragment), size > stride);
   }
   const float factor = hadamard_factor(size);
-#pragma unroll
-  for (int32_t i = 0; i < kFragment; ++i) {
-    fragment.number[i] *= count == kFragment ? factor : factor_inside(i, count);
-  }
+  scale_inside(fragment, count, factor);
 }
 
 template <Dtype kSource>

@@ -40,7 +40,18 @@ struct QuantizeRequest {
   bool *has_nan;  // NULL, or: set if the source has a NaN. PrefetchStream where nothing in the target can tell
   // The target may be written past the caches: it is a part of something larger than they are.
   bool is_streamed = false;
+
+  // Of devices alone. `untransposed`: data NULL, or of a transposed cast the codes in the order of the source, with a scale of their own.
+  MatrixView untransposed = {};
+  bool is_rotated = false;         // what is cast is the source ⊙ factors ⊙ signs, rotated in groups of 16 columns
+  const float *factors = nullptr;  // NULL, or one for each column
+  const float *signs = nullptr;    // likewise
 };
+
+// What a device prepares on its way to the codes.
+inline bool is_prepared(const QuantizeRequest &request) {
+  return request.is_rotated || request.factors != nullptr || request.signs != nullptr;
+}
 
 // target(r, c) = (element(r, c) - zero point) · (block scale · tensor scale), in f32, then rounded to the target.
 struct DequantizeRequest {

@@ -26,13 +26,15 @@ struct CastJob {
   int64_t target_stride;                        // in bytes
   int64_t block_scale_stride;
   int64_t random_column_stride;
-  ScaleSpec spec;  // without the tensor's inverse, which is on the device
+  const float *factors, *signs;  // of columns, before the cast; NULL: none
+  ScaleSpec spec;                // without the tensor's inverse, which is on the device
   RandomSource random;
   uint32_t lanes;       // fragments of a block, a power of two; 0: no blocks
   uint32_t lane_shift;  // its logarithm
   BlockScales scales;
   bool loads_whole;   // fragments of the source lie on boundaries of 16 bytes
   bool stores_whole;  // and those of the target on theirs
+  bool is_rotated;    // in groups of sixteen columns
 };
 
 // Magnitudes are ordered as their bits are.
@@ -306,6 +308,9 @@ inline CastJob cast_job(const QuantizeRequest &request) {
               nullptr,
               0};
   job.random = request.random;
+  job.factors = request.factors;
+  job.signs = request.signs;
+  job.is_rotated = request.is_rotated;
   job.scales = request.rule == LPT_SCALE_RULE_FIXED ? BlockScales::kGiven
                : is_rule_of_amax(request.rule)      ? BlockScales::kSettled
                                                     : BlockScales::kSearched;

@@ -1,4 +1,5 @@
 // Casts of rows: a thread takes sixteen adjacent numbers, the threads of a block of numbers settle its scale by shuffles.
+#include "kernels/common/cuda_rotation.hpp"
 #include "kernels/quantize/cuda/cuda_fragments.hpp"
 #include "kernels/quantize/cuda/cuda_kernels.hpp"
 #include "kernels/quantize/cuda/cuda_search.hpp"
@@ -16,7 +17,15 @@ __device__ __forceinline__ BlockGridScale found_scale(const CastJob &job, const 
   return scale;
 }
 
-template <lpt_format kFormat, lpt_format kScale, Dtype kSource, bool kIsDrawn>
+// As cuda_rotate.cu does it on its way to memory.
+__device__ __forceinline__ void prepare_fragment(const CastJob &job, FloatFragment &fragment,
+                                                 const FragmentPlace &place) {
+  multiply(fragment, job.factors, place.column, place.count);
+  multiply(fragment, job.signs, place.column, place.count);
+  if (job.is_rotated) rotate_sixteen(fragment, place.count);
+}
+
+template <lpt_format kFormat, lpt_format kScale, Dtype kSource, bool kIsDrawn, bool kIsPrepared>
 __global__ void __launch_bounds__(kFragmentThreads) quantize_fragments(CastJob job, Divisor fragments_of_row) {
   constexpr Element kTarget = small_element(kFormat);
   const FragmentPlace place = fragment_place(job, fragments_of_row);
@@ -25,6 +34,7 @@ __global__ void __launch_bounds__(kFragmentThreads) quantize_fragments(CastJob j
   if (place.count > 0) {
     fragment = load_fragment<kSource>(job.source, place.row * job.source_stride + place.column, place.count,
                                       is_full && job.loads_whole);
+    if constexpr (kIsPrepared) prepare_fragment(job, fragment, place);
   }
   FragmentFacts facts;
   if (kScale != LPT_FORMAT_NONE || job.amax != nullptr || job.has_nan != nullptr) facts = facts_of(fragment);
@@ -49,17 +59,25 @@ __global__ void __launch_bounds__(kFragmentThreads) quantize_fragments(CastJob j
   tell_facts(job.amax, job.has_nan, facts);
 }
 
+template <lpt_format kTarget, lpt_format kScale, bool kIsPrepared>
+void launch(const QuantizeRequest &request, void *stream) {
+  for_cast(request, [&]<Dtype kSource, bool kIsDrawn>(CastTag<kSource, kIsDrawn>) {
+    for_fragment_rows(cast_job(request), [&](const CastJob &job, uint32_t blocks, const Divisor &fragments_of_row) {
+      LPT_LAUNCH((quantize_fragments<kTarget, kScale, kSource, kIsDrawn, kIsPrepared>), blocks, kFragmentThreads, 0,
+                 stream, job, fragments_of_row);
+    });
+  });
+}
+
 }  // namespace
 
 void quantize_fragments_cuda(const QuantizeRequest &request, void *stream) {
   if (is_searched(request)) search_scales_cuda(request, stream);
   for_block_format(request.target.format, [&]<lpt_format kTarget, lpt_format kScale>(BlockTag<kTarget, kScale>) {
-    for_cast(request, [&]<Dtype kSource, bool kIsDrawn>(CastTag<kSource, kIsDrawn>) {
-      for_fragment_rows(cast_job(request), [&](const CastJob &job, uint32_t blocks, const Divisor &fragments_of_row) {
-        LPT_LAUNCH((quantize_fragments<kTarget, kScale, kSource, kIsDrawn>), blocks, kFragmentThreads, 0, stream, job,
-                   fragments_of_row);
-      });
-    });
+    if constexpr (kTarget == LPT_FORMAT_E2M1FN) {
+      if (is_prepared(request)) return launch<kTarget, kScale, true>(request, stream);
+    }
+    launch<kTarget, kScale, false>(request, stream);
   });
 }
 
