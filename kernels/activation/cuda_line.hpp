@@ -15,20 +15,47 @@ __device__ __forceinline__ float stored_number(lpt_format format, float number) 
   return number_of<Dtype::kF16>(code_of<Dtype::kF16>(number));
 }
 
-// Returns the sum over all threads of the block, to each thread: a butterfly within each warp, then the warps in order. The
-// order is fixed, so that results are reproducible. All threads of the block must call it; it may be called repeatedly.
-__device__ __forceinline__ double block_sum(double number) {
-  __shared__ double sums[kLineThreads / 32];
+// The sum over all threads of the block, for each of them: halves of a warp, then the warps in turn. The order does not depend
+// on who comes first. Every thread comes here, any number of times.
+__device__ __forceinline__ double block_sum(double number, uint32_t warps = kLineThreads / 32) {
+  __shared__ double sums[32];
   for (uint32_t distance = 16; distance > 0; distance /= 2) number += __shfl_xor_sync(kAllLanes, number, distance);
   __syncthreads();
   if (threadIdx.x % 32 == 0) sums[threadIdx.x / 32] = number;
   __syncthreads();
   double sum = 0.0;
-  for (uint32_t warp = 0; warp < kLineThreads / 32; ++warp) sum += sums[warp];
+  for (uint32_t warp = 0; warp < warps; ++warp) sum += sums[warp];
   return sum;
 }
 
-// Returns the largest value without NaN; minus infinity for an empty row.
+// A NaN where one of them is.
+__device__ __forceinline__ float larger_or_nan(float a, float b) {
+#if defined(__CUDA_ARCH__)
+  float larger;
+  asm("max.NaN.f32 %0, %1, %2;" : "=f"(larger) : "f"(a), "f"(b));
+  return larger;
+#else
+  return b > a || b != b ? b : a;
+#endif
+}
+
+// The largest, or a NaN.
+__device__ __forceinline__ float block_peak(float number, uint32_t warps) {
+  __shared__ float numbers[32];
+  for (uint32_t distance = 16; distance > 0; distance /= 2) {
+    number = larger_or_nan(number, __shfl_xor_sync(kAllLanes, number, distance));
+  }
+  __syncthreads();
+  if (threadIdx.x % 32 == 0) numbers[threadIdx.x / 32] = number;
+  __syncthreads();
+  number = numbers[threadIdx.x % 32 < warps ? threadIdx.x % 32 : 0];
+  for (uint32_t distance = 16; distance > 0; distance /= 2) {
+    number = larger_or_nan(number, __shfl_xor_sync(kAllLanes, number, distance));
+  }
+  return number;
+}
+
+// The largest, NaN left out; minus infinity where there is nothing.
 __device__ __forceinline__ float block_largest(float number) {
   __shared__ float numbers[kLineThreads / 32];
   for (uint32_t distance = 16; distance > 0; distance /= 2) {

@@ -1,5 +1,5 @@
-// Softmax: one thread block per row, with the sum in f64. The row is read again for the output; short rows are still in the
-// caches.
+// Softmax: a block of threads takes a row, whose sum is made in f64.
+#include "kernels/activation/cuda_exp.hpp"
 #include "kernels/activation/cuda_kernels.hpp"
 #include "kernels/activation/cuda_softmax.hpp"
 #include "src/formats/functions_f64.hpp"
@@ -7,44 +7,113 @@
 namespace lpt {
 namespace {
 
-__device__ __forceinline__ double exponential_sum(const SoftmaxJob &job, int64_t row, const SeenColumns &seen,
-                                                  float top) {
-  double sum = 0.0;
-  for (int64_t column = first_column(seen.begin); column < seen.end; column += kLineStep) {
-    const int32_t count = fragment_count(seen.end, column);
-    const FloatFragment x = load_line(job.input, row, column, count);
-#pragma unroll
-    for (int32_t i = 0; i < kFragment; ++i) {
-      if (i < count && column + i >= seen.begin) sum += static_cast<double>(exp_f32(job.scale * (x.number[i] - top)));
-    }
-  }
-  return block_sum(sum);
+// Of the numbers of a fragment those that the row sees, from `first` to below `last`.
+struct SeenPart {
+  int32_t first, last;
+
+  __device__ __forceinline__ bool is_full() const { return first == 0 && last == kFragment; }
+  __device__ __forceinline__ bool has(int32_t i) const { return i >= first && i < last; }
+};
+
+__device__ __forceinline__ SeenPart seen_part(const SeenColumns &seen, int64_t column) {
+  const int64_t before = seen.begin - column;
+  return {before <= 0          ? 0
+          : before > kFragment ? kFragment
+                               : static_cast<int32_t>(before),
+          fragment_count(seen.end, column)};
 }
 
-__global__ void __launch_bounds__(kLineThreads) softmax_forward(SoftmaxJob job) {
+// exp(scale · (x - top)) in place, of numbers that are not seen 0. One branch is for sixteen numbers.
+__device__ __forceinline__ void exponentials(FloatFragment &x, const SeenPart &part, float scale, float top) {
+#pragma unroll
+  for (int32_t i = 0; i < kFragment; ++i) x.number[i] = scale * (x.number[i] - top);
+  if (part.is_full() && are_in_middle(x)) {
+#pragma unroll
+    for (int32_t i = 0; i < kFragment; ++i) x.number[i] = middle_exp(x.number[i]);
+    return;
+  }
+#pragma unroll
+  for (int32_t i = 0; i < kFragment; ++i) {
+    x.number[i] = part.has(i) ? exp_f32(x.number[i]) : 0.0f;
+  }
+}
+
+// The largest of sign · x that is seen; a NaN where there is one.
+__device__ __forceinline__ float peak_of_part(const FloatFragment &x, const SeenPart &part, float sign, float peak) {
+  if (part.is_full()) {
+#pragma unroll
+    for (int32_t i = 0; i < kFragment; ++i) peak = larger_or_nan(peak, sign * x.number[i]);
+  } else {
+#pragma unroll
+    for (int32_t i = 0; i < kFragment; ++i) {
+      if (part.has(i)) peak = larger_or_nan(peak, sign * x.number[i]);
+    }
+  }
+  return peak;
+}
+
+// What is not seen becomes 0. Exponentials are no NaN where their sum is none.
+__device__ __forceinline__ void scale_part(FloatFragment &x, const SeenPart &part, float inverse) {
+  if (part.is_full() && inverse == inverse) {
+#pragma unroll
+    for (int32_t i = 0; i < kFragment; ++i) x.number[i] *= inverse;
+  } else {
+#pragma unroll
+    for (int32_t i = 0; i < kFragment; ++i) x.number[i] = part.has(i) ? positive_nan(x.number[i] * inverse) : 0.0f;
+  }
+}
+
+constexpr int64_t kMostHeldThreads = 512;
+constexpr int64_t kMostHeldColumns = kMostHeldThreads * kFragment;
+
+// A block has as many threads as a row has fragments, and holds the row in registers. Longer rows are read three times.
+template <bool kIsHeld>
+__global__ void __launch_bounds__(kIsHeld ? kMostHeldThreads : kLineThreads, 3) softmax_forward(SoftmaxJob job) {
   const float sign = job.scale < 0.0f ? -1.0f : 1.0f;
+  const uint32_t warps = blockDim.x / 32;
+  FloatFragment held;
   for (int64_t row = blockIdx.x; row < job.rows; row += gridDim.x) {
+    const auto load = [&](int64_t column) {
+      return load_line(job.input, row, column, fragment_count(job.columns, column));
+    };
+    const auto for_parts = [&](const auto &body) {
+      if constexpr (kIsHeld) {
+        body(held, first_column());
+      } else {
+        for (int64_t column = first_column(); column < job.columns; column += kLineStep) {
+          FloatFragment x = load(column);
+          body(x, column);
+        }
+      }
+    };
     SeenColumns seen = seen_columns(job, row);
-    const Peak peak = peak_of(job.input, row, seen, sign);
-    const bool is_empty = !peak.has_nan && peak.number == -bits_float(0x7F800000u);
+    float peak = -bits_float(0x7F800000u);
+    if constexpr (kIsHeld) held = load(first_column());
+    for_parts(
+        [&](const FloatFragment &x, int64_t column) { peak = peak_of_part(x, seen_part(seen, column), sign, peak); });
+    peak = block_peak(peak, warps);
+    const bool is_empty = peak == -bits_float(0x7F800000u);
     if (is_empty) seen = {0, 0};
-    const float top = sign * peak.number;
-    const double sum = exponential_sum(job, row, seen, top);
+    const float top = sign * peak;
+    double sum = 0.0;
+    for_parts([&](FloatFragment &x, int64_t column) {
+      exponentials(x, seen_part(seen, column), job.scale, top);
+#pragma unroll
+      for (int32_t i = 0; i < kFragment; ++i) sum += static_cast<double>(x.number[i]);
+    });
+    sum = block_sum(sum, warps);
     const float inverse = static_cast<float>(1.0 / sum);
+    for_parts([&](FloatFragment &x, int64_t column) {
+      const SeenPart part = seen_part(seen, column);
+      if constexpr (!kIsHeld) exponentials(x, part, job.scale, top);
+      scale_part(x, part, inverse);
+      const int32_t count = fragment_count(job.columns, column);
+      store_numbers(job.output.format, job.output.data, row * job.output.stride + column, count,
+                    job.output.is_whole && count == kFragment, x);
+    });
     if (job.log_sums != nullptr && threadIdx.x == 0) {
       const double log_sum = static_cast<double>(job.scale) * static_cast<double>(top) + log_f64(sum);
-      job.log_sums[row] = is_empty ? peak.number : static_cast<float>(log_sum);
-    }
-    for (int64_t column = first_column(); column < job.columns; column += kLineStep) {
-      const int32_t count = fragment_count(job.columns, column);
-      const int32_t live = fragment_count(seen.end, column);
-      FloatFragment x = load_line(job.input, row, column, count);
-#pragma unroll
-      for (int32_t i = 0; i < kFragment; ++i) {
-        const float number = exp_f32(job.scale * (x.number[i] - top)) * inverse;
-        x.number[i] = i < live && column + i >= seen.begin ? number : 0.0f;
-      }
-      store_line(job.output, row, column, count, x);
+      job.log_sums[row] = is_empty ? peak : static_cast<float>(log_sum);
     }
   }
 }
@@ -86,7 +155,13 @@ __global__ void __launch_bounds__(kLineThreads) softmax_backward(SoftmaxBackward
 void softmax_forward_cuda(const SoftmaxForwardRequest &request, void *stream) {
   const MatrixView &input = request.input;
   if (input.rows == 0 || input.columns == 0) return;
-  LPT_LAUNCH(softmax_forward, blocks_of_rows(input.rows), kLineThreads, 0, stream, softmax_job(request));
+  const SoftmaxJob job = softmax_job(request);
+  if (input.columns > kMostHeldColumns) {
+    LPT_LAUNCH(softmax_forward<false>, blocks_of_rows(input.rows), kLineThreads, 0, stream, job);
+  } else {
+    const int64_t warps = (input.columns + 32 * kFragment - 1) / (32 * kFragment);
+    LPT_LAUNCH(softmax_forward<true>, blocks_of_rows(input.rows), static_cast<uint32_t>(32 * warps), 0, stream, job);
+  }
 }
 
 void softmax_backward_cuda(const SoftmaxBackwardRequest &request, void *stream) {

@@ -3,7 +3,9 @@
 #pragma once
 
 #include "src/base/host_device.hpp"
+#include "src/formats/block_scale.hpp"
 #include "src/formats/element.hpp"
+#include "src/formats/functions.hpp"
 
 namespace lpt {
 
@@ -56,11 +58,42 @@ LPT_HOST_DEVICE static inline uint32_t drawn_integer(float value, uint32_t rando
   return integer_code<kElement>(bits, (lifted + 2 * random + 1) >> wide);
 }
 
-// Rounds to nearest even, by adding the number whose last place is the grid:
-//   code = (exponent of the grid - least exponent) · 2^M + significand in units of the grid.
+// Held between 0 and 1; a NaN becomes 0.
+LPT_HOST_DEVICE static inline float unit_held(float number) {
+#if defined(__CUDA_ARCH__)
+  return __saturatef(number);
+#else
+  return number > 0.0f ? number < 1.0f ? number : 1.0f : 0.0f;
+#endif
+}
+
+template <Element kElement>
+constexpr bool kIsE2m1 = kElement.bits == 4 && kElement.mantissa_bits == 1;
+
+constexpr uint32_t kOnesBits = 0x4B000000u;  // 2^23: the last place is 1
+
+// kOnesBits + the magnitude code of e2m1fn. The code is min(2y, y + 2, y / 2 + 4, 7), to nearest even: on each grid it is one of the
+// lines, which are tangents of a concave function. Each multiply-add rounds once. Numbers from 8 on are as 8, and y / 8 is exact or
+// too small to matter.
+LPT_HOST_DEVICE static inline uint32_t nearest_e2m1(float magnitude) {
+  const float eighth = unit_held(magnitude * 0.125f);
+  const uint32_t halves = float_bits(fused_multiply_add(eighth, 16.0f, 0x1p23f));
+  const uint32_t ones = float_bits(fused_multiply_add(eighth, 8.0f, 0x1p23f + 2.0f));
+  const uint32_t twos = float_bits(fused_multiply_add(eighth, 4.0f, 0x1p23f + 4.0f));
+  uint32_t least = halves < ones ? halves : ones;
+  least = least < twos ? least : twos;
+  return least < kOnesBits + 7 ? least : kOnesBits + 7;
+}
+
+// Adding the number whose last place is the grid's rounds to it, to nearest even:
+//   code = (grid's exponent - least) · 2^M + significand in units of the grid.
 template <Element kElement>
 LPT_HOST_DEVICE static inline uint32_t nearest_code(float value) {
   if constexpr (kElement.is_integer) return nearest_integer<kElement>(value);
+  if constexpr (kIsE2m1<kElement>) {
+    const uint32_t bits = float_bits(value);
+    return (nearest_e2m1(bits_float(bits & 0x7FFFFFFFu)) & 7) | (bits >> 31) << 3;
+  }
   using Float = SmallFloat<kElement>;
   constexpr uint32_t kLeast = Float::kLeastExponent << 23;
   constexpr uint32_t kLeastGrid = (Float::kLeastExponent + Float::kDropped) << kElement.mantissa_bits;
@@ -73,46 +106,114 @@ LPT_HOST_DEVICE static inline uint32_t nearest_code(float value) {
   return signed_code<kElement>(bits, rounded - grid + (grid >> Float::kDropped) - kLeastGrid);
 }
 
-// Computes psi and the quotient of encode() as one integer: floor(significand · 2^(b + 1) / 2^s), to which 2R + 1 is added.
+// The sum of two numbers that are not negative, rounded down.
+LPT_HOST_DEVICE static inline float add_down(float a, float b) {
+#if defined(__CUDA_ARCH__)
+  return __fadd_rd(a, b);
+#else
+  const float sum = a + b;
+  const float high = a > b ? a : b, low = a > b ? b : a;
+  return sum - high > low ? bits_float(float_bits(sum) - 1) : sum;  // the difference is exact
+#endif
+}
+
+// psi and the quotient of encode() in one number: bits of f32 are floor(significand · 2^(b + 1) / 2^s) and the exponent, to which
+// 2R + 1 is added. Subnormal codes are on the grid of y + 2^e_min, whose exponent is one too large. The larger one of the two is right:
+// as functions of y they touch at 2^e_min, and each is below the other one where its grid does not hold.
 template <Element kElement>
 LPT_HOST_DEVICE static inline uint32_t drawn_code(float value, uint32_t random, uint32_t random_bits) {
   if constexpr (kElement.is_integer) return drawn_integer<kElement>(value, random, random_bits);
   using Float = SmallFloat<kElement>;
+  constexpr uint32_t kLeast = Float::kLeastExponent << 23;
+  constexpr uint32_t kNone = (Float::kLeastExponent - 1) << kElement.mantissa_bits;
   const uint32_t bits = float_bits(value);
-  uint32_t magnitude = bits & 0x7FFFFFFFu;
-  if (magnitude > Float::kBeyond) magnitude = Float::kBeyond;
-  const uint32_t exponent = magnitude >> 23;
-  const uint32_t grid = exponent > Float::kLeastExponent ? exponent : Float::kLeastExponent;
-  const uint32_t wide = random_bits + 1;
-  uint32_t shift = Float::kDropped + (grid - exponent) - wide;  // at least 23 - 3 - 17
-  if (shift > 31) shift = 31;
-  const uint32_t lifted = ((magnitude & 0x007FFFFFu) | 0x00800000u) >> shift;
-  const uint32_t quotient = (lifted + 2 * random + 1) >> wide;
-  return signed_code<kElement>(bits, quotient + ((grid - Float::kLeastExponent) << kElement.mantissa_bits));
+  const uint32_t normal = bits & 0x7FFFFFFFu;
+  const uint32_t subnormal = float_bits(add_down(bits_float(normal), bits_float(kLeast))) - (1u << 23);
+  const uint32_t grid = normal > subnormal ? normal : subnormal;
+  const uint32_t noise = (2 * random + 1) << (Float::kDropped - 1 - static_cast<int32_t>(random_bits));
+  return signed_code<kElement>(bits, ((grid + noise) >> Float::kDropped) - kNone);
 }
 
-// Corrects the code of a NaN: the conversion instruction for pairs of bytes returns a positive NaN.
 template <Element kElement>
-LPT_HOST_DEVICE static inline uint32_t with_nan(uint32_t pair, float number, int32_t shift) {
-  if (number == number) return pair;
-  const uint32_t code = kElement.nan_code | (float_bits(number) >> 31) << 7;
-  return (pair & ~(0xFFu << shift)) | code << shift;
+constexpr bool kIsByteFloat = kElement.bits == 8 && !kElement.is_integer;
+
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 890
+#define LPT_HAS_DEVICE_CODES
+#endif
+
+#if defined(LPT_HAS_DEVICE_CODES)
+// Saturated, to nearest even; any NaN gives 0x7F.
+template <Element kElement>
+__device__ __forceinline__ uint32_t device_pair(float first, float second) {
+  uint16_t pair;
+  if constexpr (kElement.mantissa_bits == 3) {
+    asm("cvt.rn.satfinite.e4m3x2.f32 %0, %1, %2;" : "=h"(pair) : "f"(second), "f"(first));
+  } else {
+    asm("cvt.rn.satfinite.e5m2x2.f32 %0, %1, %2;" : "=h"(pair) : "f"(second), "f"(first));
+  }
+  return pair;
 }
 
-// Returns two adjacent codes, the first in the lowest bits.
+// By f16, which has all of their numbers.
+template <Element kElement>
+__device__ __forceinline__ void device_numbers(uint32_t pair, float &first, float &second) {
+  uint32_t halves;
+  if constexpr (kElement.mantissa_bits == 3) {
+    asm("cvt.rn.f16x2.e4m3x2 %0, %1;" : "=r"(halves) : "h"(static_cast<uint16_t>(pair)));
+  } else {
+    asm("cvt.rn.f16x2.e5m2x2 %0, %1;" : "=r"(halves) : "h"(static_cast<uint16_t>(pair)));
+  }
+  asm("cvt.f32.f16 %0, %1;" : "=f"(first) : "h"(static_cast<uint16_t>(halves)));
+  asm("cvt.f32.f16 %0, %1;" : "=f"(second) : "h"(static_cast<uint16_t>(halves >> 16)));
+}
+#endif
+
+template <Element kElement>
+LPT_HOST_DEVICE static inline uint32_t with_nan(uint32_t codes, float number, float inverse, int32_t shift) {
+  const float product = number * inverse;
+  if (product == product) return codes;
+  const uint32_t code = kElement.nan_code | (float_bits(number) >> 31) << 7;
+  return (codes & ~(0xFFu << shift)) | code << shift;
+}
+
+#if defined(LPT_HAS_DEVICE_CODES)
+// A product with |inverse| has the number's sign, but the device has one code of NaN.
+template <Element kElement, int32_t kWords>
+__device__ __forceinline__ void device_bytes(const float (&number)[4 * kWords], float inverse,
+                                             uint32_t (&word)[kWords]) {
+  const float factor = magnitude_of(inverse);
+  uint32_t nans = 0;
+  for (int32_t i = 0; i < kWords; ++i) {
+    const float *const four = number + 4 * i;
+    word[i] = device_pair<kElement>(four[0] * factor, four[1] * factor) |
+              device_pair<kElement>(four[2] * factor, four[3] * factor) << 16;
+    nans |= (word[i] & 0x7F7F7F7Fu) + 0x01010101u;
+  }
+  if ((nans & 0x80808080u) == 0) return;
+  for (int32_t i = 0; i < 4 * kWords; ++i) word[i / 4] = with_nan<kElement>(word[i / 4], number[i], inverse, i % 4 * 8);
+}
+#endif
+
+// Codes of eight bits of scaled(number, inverse), four to a word, the first one lowest.
+template <Element kElement, int32_t kWords>
+LPT_HOST_DEVICE static inline void nearest_bytes(const float (&number)[4 * kWords], float inverse,
+                                                 uint32_t (&word)[kWords]) {
+#if defined(LPT_HAS_DEVICE_CODES)
+  if constexpr (kIsByteFloat<kElement>) {
+    device_bytes<kElement>(number, inverse, word);
+  } else
+#endif
+  {
+    for (int32_t i = 0; i < kWords; ++i) word[i] = 0;
+    for (int32_t i = 0; i < 4 * kWords; ++i) {
+      word[i / 4] |= nearest_code<kElement>(scaled(number[i], inverse)) << (i % 4 * 8);
+    }
+  }
+}
+
+// Two of any number of bits.
 template <Element kElement>
 LPT_HOST_DEVICE static inline uint32_t nearest_pair(float first, float second) {
-#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 890
-  if constexpr (kElement.bits == 8 && !kElement.is_integer) {
-    uint16_t pair;
-    if constexpr (kElement.mantissa_bits == 3) {
-      asm("cvt.rn.satfinite.e4m3x2.f32 %0, %1, %2;" : "=h"(pair) : "f"(second), "f"(first));
-    } else {
-      asm("cvt.rn.satfinite.e5m2x2.f32 %0, %1, %2;" : "=h"(pair) : "f"(second), "f"(first));
-    }
-    return with_nan<kElement>(with_nan<kElement>(pair, first, 0), second, 8);
-  }
-#endif
   return nearest_code<kElement>(first) | nearest_code<kElement>(second) << kElement.bits;
 }
 
@@ -131,6 +232,20 @@ LPT_HOST_DEVICE static inline float small_number(uint32_t code) {
     return bits_float(sign | (is_infinity ? 0x7F800000u : 0x7FC00000u));
   }
   return bits_float(sign | float_bits(bits_float(magnitude << (23 - kElement.mantissa_bits)) * bits_float(kUnit)));
+}
+
+// The numbers of four codes of eight bits, the first one lowest; a NaN has any sign.
+template <Element kElement>
+LPT_HOST_DEVICE static inline void small_four(uint32_t codes, float *number) {
+#if defined(LPT_HAS_DEVICE_CODES)
+  if constexpr (kIsByteFloat<kElement>) {
+    device_numbers<kElement>(codes & 0xFFFFu, number[0], number[1]);
+    device_numbers<kElement>(codes >> 16, number[2], number[3]);
+  } else
+#endif
+  {
+    for (int32_t i = 0; i < 4; ++i) number[i] = small_number<kElement>(codes >> (8 * i) & 0xFFu);
+  }
 }
 
 }  // namespace lpt

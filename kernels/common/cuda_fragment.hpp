@@ -89,7 +89,30 @@ __device__ __forceinline__ uint32_t code_of(float number) {
   return half_code(number);
 }
 
-// Converts as decode() does: a NaN of 16 bits keeps only its sign.
+// Codes of bf16 or f16, two to a word, the first one lowest. The device's instruction for two gives 0x7FFF for each NaN: those are
+// made again one by one.
+template <Dtype kDtype, int32_t kWords>
+__device__ __forceinline__ void encode_halves(const float (&number)[2 * kWords], uint32_t (&word)[kWords]) {
+#if defined(__CUDA_ARCH__)
+  uint32_t nans = 0;
+#pragma unroll
+  for (int32_t i = 0; i < kWords; ++i) {
+    if constexpr (kDtype == Dtype::kBf16) {
+      asm("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(word[i]) : "f"(number[2 * i + 1]), "f"(number[2 * i]));
+    } else {
+      asm("cvt.rn.f16x2.f32 %0, %1, %2;" : "=r"(word[i]) : "f"(number[2 * i + 1]), "f"(number[2 * i]));
+    }
+    nans |= (word[i] & 0x7FFF7FFFu) + 0x00010001u;
+  }
+  if ((nans & 0x80008000u) == 0) return;
+#endif
+#pragma unroll
+  for (int32_t i = 0; i < kWords; ++i) {
+    word[i] = code_of<kDtype>(number[2 * i]) | code_of<kDtype>(number[2 * i + 1]) << 16;
+  }
+}
+
+// As decode(): a NaN of 16 bits keeps only its sign.
 template <Dtype kDtype>
 __device__ __forceinline__ float plain_number(uint32_t code) {
   const float number = number_of<kDtype>(code);
@@ -104,40 +127,60 @@ __device__ __forceinline__ void store_four(void *address, uint32_t a, uint32_t b
 }
 
 template <Dtype kDtype>
-__device__ __forceinline__ void unpack_word(FloatFragment &fragment, int32_t place, uint32_t word) {
-  if constexpr (kDtype == Dtype::kF32) {
-    fragment.number[place] = bits_float(word);
-  } else {
-    fragment.number[2 * place] = number_of<kDtype>(word & 0xFFFFu);
-    fragment.number[2 * place + 1] = number_of<kDtype>(word >> 16);
-  }
-}
+constexpr int32_t kFragmentWords = kFragment *kDtypeBytes<kDtype> / 4;
+
+// Sixteen numbers as they lie in memory. Where a thread takes several fragments, it loads them all before it decodes one.
+template <Dtype kDtype>
+struct RawFragment {
+  uint32_t word[kFragmentWords<kDtype>];
+};
 
 // Loads `count` elements from `index` on. `is_whole`: 16 elements, aligned to 16 bytes.
 template <Dtype kDtype>
-__device__ __forceinline__ FloatFragment load_fragment(const void *data, int64_t index, int32_t count, bool is_whole) {
-  FloatFragment fragment;
+__device__ __forceinline__ RawFragment<kDtype> load_raw_fragment(const void *data, int64_t index, int32_t count,
+                                                                 bool is_whole) {
   const auto *bytes = static_cast<const unsigned char *>(data) + index * kDtypeBytes<kDtype>;
+  RawFragment<kDtype> raw = {};
   if (is_whole) {
 #pragma unroll
-    for (int32_t i = 0; i < kDtypeBytes<kDtype>; ++i) {
-      const uint4 four = load_four(bytes + 16 * i);
-      unpack_word<kDtype>(fragment, 4 * i, four.x);
-      unpack_word<kDtype>(fragment, 4 * i + 1, four.y);
-      unpack_word<kDtype>(fragment, 4 * i + 2, four.z);
-      unpack_word<kDtype>(fragment, 4 * i + 3, four.w);
+    for (int32_t i = 0; i < kFragmentWords<kDtype>; i += 4) {
+      const uint4 four = load_four(bytes + 4 * i);
+      raw.word[i] = four.x;
+      raw.word[i + 1] = four.y;
+      raw.word[i + 2] = four.z;
+      raw.word[i + 3] = four.w;
     }
-    return fragment;
+    return raw;
   }
 #pragma unroll
   for (int32_t i = 0; i < kFragment; ++i) {
+    if (i >= count) continue;
     if constexpr (kDtype == Dtype::kF32) {
-      fragment.number[i] = i < count ? reinterpret_cast<const float *>(bytes)[i] : 0.0f;
+      raw.word[i] = reinterpret_cast<const uint32_t *>(bytes)[i];
     } else {
-      fragment.number[i] = i < count ? number_of<kDtype>(reinterpret_cast<const uint16_t *>(bytes)[i]) : 0.0f;
+      raw.word[i / 2] |= uint32_t{reinterpret_cast<const uint16_t *>(bytes)[i]} << (16 * (i % 2));
+    }
+  }
+  return raw;
+}
+
+template <Dtype kDtype>
+__device__ __forceinline__ FloatFragment decode_fragment(const RawFragment<kDtype> &raw) {
+  FloatFragment fragment;
+#pragma unroll
+  for (int32_t i = 0; i < kFragment; ++i) {
+    if constexpr (kDtype == Dtype::kF32) {
+      fragment.number[i] = bits_float(raw.word[i]);
+    } else {
+      fragment.number[i] = number_of<kDtype>(i % 2 == 0 ? raw.word[i / 2] & 0xFFFFu : raw.word[i / 2] >> 16);
     }
   }
   return fragment;
+}
+
+template <Dtype kDtype>
+__device__ __forceinline__ FloatFragment load_fragment(const void *data, int64_t index, int32_t count, bool is_whole) {
+  return decode_fragment(load_raw_fragment<kDtype>(data, index, count, is_whole));
 }
 
 template <Dtype kDtype>
@@ -156,16 +199,16 @@ __device__ __forceinline__ void store_fragment(void *data, int64_t index, int32_
     }
     return;
   }
+  uint32_t word[kFragmentWords<kDtype>];
+  if constexpr (kDtype == Dtype::kF32) {
 #pragma unroll
-  for (int32_t i = 0; i < kDtypeBytes<kDtype>; ++i) {
-    uint32_t word[4];
-    for (int32_t j = 0; j < 4; ++j) {
-      const int32_t place = 4 * i + j;
-      word[j] = kDtype == Dtype::kF32 ? float_bits(fragment.number[place & 15])
-                                      : code_of<kDtype>(fragment.number[2 * place & 15]) |
-                                            code_of<kDtype>(fragment.number[(2 * place + 1) & 15]) << 16;
-    }
-    store_four(bytes + 16 * i, word[0], word[1], word[2], word[3]);
+    for (int32_t i = 0; i < kFragment; ++i) word[i] = float_bits(fragment.number[i]);
+  } else {
+    encode_halves<kDtype>(fragment.number, word);
+  }
+#pragma unroll
+  for (int32_t i = 0; i < kFragmentWords<kDtype>; i += 4) {
+    store_four(bytes + 4 * i, word[i], word[i + 1], word[i + 2], word[i + 3]);
   }
 }
 
@@ -189,7 +232,32 @@ __device__ __forceinline__ float positive_nan(float number) {
   return number == number ? number : bits_float(0x7FC00000u);
 }
 
-// Returns the number of elements of the row from `column` on, at most 16.
+// The larger one of `most` and |number|; a NaN where one of them is.
+__device__ __forceinline__ float larger_magnitude(float most, float number) {
+#if defined(__CUDA_ARCH__)
+  float larger;
+  asm("max.NaN.f32 %0, %1, %2;" : "=f"(larger) : "f"(most), "f"(fabsf(number)));
+  return larger;
+#else
+  const float magnitude = bits_float(float_bits(number) & 0x7FFFFFFFu);
+  return float_bits(magnitude) > float_bits(most) ? magnitude : most;
+#endif
+}
+
+// The largest one of a warp's, for all its lanes.
+__device__ __forceinline__ uint32_t largest_of_warp(uint32_t number) {
+#if defined(__CUDA_ARCH__)
+  return __reduce_max_sync(kAllLanes, number);
+#else
+  for (uint32_t distance = 16; distance > 0; distance /= 2) {
+    const uint32_t other = __shfl_xor_sync(kAllLanes, number, distance);
+    number = other > number ? other : number;
+  }
+  return number;
+#endif
+}
+
+// How many numbers of a row are left from `column` on, sixteen at most.
 __device__ __forceinline__ int32_t fragment_count(int64_t columns, int64_t column) {
   const int64_t left = columns - column;
   return left <= 0 ? 0 : left < kFragment ? static_cast<int32_t>(left) : kFragment;

@@ -4,6 +4,8 @@
 
 #include <cstdint>
 
+#include "src/base/host_device.hpp"
+
 namespace lpt {
 
 // A thread has one position along the row and processes rows in a grid-stride loop. Adjacent threads of a block have adjacent
@@ -30,6 +32,21 @@ constexpr FragmentGrid fragment_grid(int64_t rows, int64_t columns, uint32_t thr
   int64_t most = across < kMostBlocks ? kMostBlocks / across : 1;
   if (most > kMostGridRows) most = kMostGridRows;
   return {block_x, block_y, static_cast<uint32_t>(across), static_cast<uint32_t>(down < most ? down : most)};
+}
+
+// Divides numbers below 2^31 by one that is known on the host: a product and a shift. The product's excess is below 1 / divisor.
+struct Divisor {
+  uint32_t number, factor, shift;  // factor = ceil(2^shift / number)
+};
+
+constexpr Divisor divisor_of(uint32_t number) {
+  uint32_t shift = 31;
+  while ((uint64_t{1} << (shift - 31)) < number) ++shift;
+  return {number, static_cast<uint32_t>(((uint64_t{1} << shift) + number - 1) / number), shift};
+}
+
+LPT_HOST_DEVICE constexpr uint32_t quotient(uint32_t number, const Divisor &divisor) {
+  return static_cast<uint32_t>((uint64_t{number} * divisor.factor) >> divisor.shift);
 }
 
 }  // namespace lpt

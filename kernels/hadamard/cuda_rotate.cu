@@ -1,6 +1,7 @@
 // Rotations. A thread processes 16 adjacent elements of a row. Steps of strides below 16 combine registers of the thread. Steps
 // of larger strides exchange elements with other lanes of the warp. Memory is read once and written once.
 #include "kernels/common/cuda_fragment.hpp"
+#include "kernels/common/cuda_rotation.hpp"
 #include "kernels/hadamard/cuda_kernels.hpp"
 #include "kernels/hadamard/hadamard.hpp"
 #include "src/formats/block_scale.hpp"
@@ -22,35 +23,7 @@ struct RotationJob {
   bool loads_whole, stores_whole;
 };
 
-// Multiplies. A NaN is returned unchanged, because a product on a device loses its sign.
-__device__ __forceinline__ float times(float number, float factor) {
-  return number == number ? number * factor : number;
-}
-
-__device__ __forceinline__ void multiply(FloatFragment &fragment, const float *factors, int64_t column, int32_t count) {
-  if (factors == nullptr) return;
-#pragma unroll
-  for (int32_t i = 0; i < kFragment; ++i) {
-    if (i < count) fragment.number[i] = times(fragment.number[i], factors[column + i]);
-  }
-}
-
-// A fragment at the end of a row has groups of fewer than 16 elements: the powers of two of `count`, largest first. Groups of
-// at least 2 · kStride elements therefore end at `count` with its lower bits cleared.
-template <int32_t kStride>
-__device__ __forceinline__ void step_inside(FloatFragment &fragment, int32_t count) {
-  const int32_t end = count & ~(2 * kStride - 1);
-#pragma unroll
-  for (int32_t i = 0; i < kFragment; ++i) {
-    if ((i & kStride) != 0) continue;
-    const float a = fragment.number[i], b = fragment.number[i + kStride];
-    fragment.number[i] = i < end ? a + b : a;
-    fragment.number[i + kStride] = i < end ? a - b : b;
-  }
-}
-
-// Combines elements of two lanes. All lanes of the warp must call it. `is_paired`: the group of the thread is larger than the
-// stride.
+// Between lanes; every lane of the warp comes here. `is_paired`: the thread's group is larger than the stride.
 __device__ __forceinline__ void step_between(FloatFragment &fragment, uint32_t distance, bool is_paired) {
   const bool is_upper = (thread_of_block() & distance) != 0;
 #pragma unroll
@@ -77,27 +50,14 @@ __device__ __forceinline__ int32_t group_size(const RotationJob &job, int64_t co
   return kFragment;
 }
 
-// Returns the last factor of an element of a group within a fragment.
-__device__ __forceinline__ float factor_inside(int32_t place, int32_t count) {
-  if (place < (count & ~7)) return hadamard_factor(8);
-  if (place < (count & ~3)) return hadamard_factor(4);
-  return place < (count & ~1) ? hadamard_factor(2) : 1.0f;
-}
-
 __device__ __forceinline__ void rotate(const RotationJob &job, FloatFragment &fragment, int64_t column, int32_t count) {
-  step_inside<1>(fragment, count);
-  step_inside<2>(fragment, count);
-  step_inside<4>(fragment, count);
-  step_inside<8>(fragment, count);
+  steps_inside(fragment, count);
   const int32_t size = group_size(job, column);
   for (int32_t stride = kFragment; stride < job.size; stride *= 2) {
     step_between(fragment, static_cast<uint32_t>(stride / kFragment), size > stride);
   }
   const float factor = hadamard_factor(size);
-#pragma unroll
-  for (int32_t i = 0; i < kFragment; ++i) {
-    fragment.number[i] *= count == kFragment ? factor : factor_inside(i, count);
-  }
+  scale_inside(fragment, count, factor);
 }
 
 template <Dtype kSource>

@@ -37,61 +37,65 @@ __device__ __forceinline__ int32_t eight_count(int64_t numbers, int64_t index) {
   return left <= 0 ? 0 : left < kEight ? static_cast<int32_t>(left) : kEight;
 }
 
-// `is_whole`: eight of them, on a boundary of 16 bytes, or of 8 where they take no more.
-__device__ __forceinline__ NumberEight load_f32(const void *data, int64_t index, int32_t count, bool is_whole) {
-  const float *const from = static_cast<const float *>(data) + index;
-  NumberEight eight;
-  if (is_whole) {
-    for (int32_t i = 0; i < kEight; i += 4) {
-      const uint4 four = load_four(from + i);
-      eight.number[i] = bits_float(four.x);
-      eight.number[i + 1] = bits_float(four.y);
-      eight.number[i + 2] = bits_float(four.z);
-      eight.number[i + 3] = bits_float(four.w);
-    }
-    return eight;
-  }
-#pragma unroll
-  for (int32_t i = 0; i < kEight; ++i) eight.number[i] = i < count ? from[i] : 0.0f;
-  return eight;
+// Eight numbers or codes as they lie in memory: 8, 4 or 2 words. What a thread needs is loaded before any of it is decoded.
+struct RawEight {
+  uint32_t word[kEight];
+};
+
+__device__ __forceinline__ void take_four(RawEight &raw, int32_t first, const void *from) {
+  const uint4 four = load_four(from);
+  raw.word[first] = four.x;
+  raw.word[first + 1] = four.y;
+  raw.word[first + 2] = four.z;
+  raw.word[first + 3] = four.w;
 }
 
-__device__ __forceinline__ CodeEight<16> load_halves(const void *data, int64_t index, int32_t count, bool is_whole) {
-  const uint16_t *const from = static_cast<const uint16_t *>(data) + index;
+// Numbers of f32 or bf16: the same for all threads. `is_whole`: eight of them on a boundary of 16 bytes.
+__device__ __forceinline__ RawEight load_raw_numbers(bool is_bf16, const void *data, int64_t index, int32_t count,
+                                                     bool is_whole) {
+  const auto *const from = static_cast<const uint8_t *>(data) + index * (is_bf16 ? 2 : 4);
+  RawEight raw = {};
   if (is_whole) {
-    const uint4 four = load_four(from);
-    return {{four.x, four.y, four.z, four.w}};
+    take_four(raw, 0, from);
+    if (!is_bf16) take_four(raw, 4, from + 16);
+    return raw;
   }
-  CodeEight<16> codes = {};
 #pragma unroll
   for (int32_t i = 0; i < kEight; ++i) {
-    if (i < count) put_code(codes, i, from[i]);
+    if (i >= count) break;
+    if (is_bf16) {
+      raw.word[i / 2] |= uint32_t{reinterpret_cast<const uint16_t *>(from)[i]} << (16 * (i % 2));
+    } else {
+      raw.word[i] = reinterpret_cast<const uint32_t *>(from)[i];
+    }
   }
-  return codes;
+  return raw;
 }
 
-__device__ __forceinline__ CodeEight<8> load_bytes(const void *data, int64_t index, int32_t count, bool is_whole) {
-  const uint8_t *const from = static_cast<const uint8_t *>(data) + index;
+// `is_whole`: on a boundary of 8 bytes.
+__device__ __forceinline__ RawEight load_raw_bytes(const void *data, int64_t index, int32_t count, bool is_whole) {
+  const auto *const from = static_cast<const uint8_t *>(data) + index;
+  RawEight raw = {};
   if (is_whole) {
     const uint2 two = __ldcs(reinterpret_cast<const uint2 *>(from));
-    return {{two.x, two.y}};
+    raw.word[0] = two.x;
+    raw.word[1] = two.y;
+    return raw;
   }
-  CodeEight<8> codes = {};
 #pragma unroll
   for (int32_t i = 0; i < kEight; ++i) {
-    if (i < count) put_code(codes, i, from[i]);
+    if (i < count) raw.word[i / 4] |= uint32_t{from[i]} << (8 * (i % 4));
   }
-  return codes;
+  return raw;
 }
 
-// Numbers of f32 or bf16: the same for all threads.
-__device__ __forceinline__ NumberEight load_vec8(bool is_bf16, const void *data, int64_t index, int32_t count,
-                                                 bool is_whole) {
-  if (!is_bf16) return load_f32(data, index, count, is_whole);
-  const CodeEight<16> codes = load_halves(data, index, count, is_whole);
+__device__ __forceinline__ NumberEight raw_numbers(bool is_bf16, const RawEight &raw) {
   NumberEight eight;
 #pragma unroll
-  for (int32_t i = 0; i < kEight; ++i) eight.number[i] = bits_float(code_at(codes, i) << 16);
+  for (int32_t i = 0; i < kEight; ++i) {
+    const uint32_t half = i % 2 == 0 ? raw.word[i / 2] << 16 : raw.word[i / 2] & 0xFFFF0000u;
+    eight.number[i] = bits_float(is_bf16 ? half : raw.word[i]);
+  }
   return eight;
 }
 

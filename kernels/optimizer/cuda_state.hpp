@@ -18,15 +18,16 @@ struct StateJob {
   float *block_scales;
   lpt_format element;
   float scale, inverse;
-  uint32_t lanes;  // fragments of a block; 0: one scale
-  bool is_drawn;   // rounds stochastically
+  uint32_t lanes;        // fragments of a block, a power of two; 0: one scale
+  uint32_t block_shift;  // logarithm of a block's elements
+  bool is_drawn;         // rounds stochastically
   lpt_optimizer_underflow underflow;
   RandomSource random;
   bool is_aligned;  // fragments lie on boundaries of what they take
+  float largest;    // of the element; of trees 1
   // Of any kind alone:
   uint16_t *exponents;  // NULL: not expanded
   Element any;          // of f32 and trees none
-  float largest;        // of the element
 };
 
 // The trees in shared memory, where lanes may look at different places of them.
@@ -46,50 +47,81 @@ __device__ __forceinline__ float finite_magnitude(float number) {
 }
 
 template <Element kElement>
-__device__ __forceinline__ void decode_bytes(NumberEight &eight, const CodeEight<8> &codes) {
+__device__ __forceinline__ void decode_bytes(NumberEight &eight, const RawEight &raw) {
 #pragma unroll
-  for (int32_t i = 0; i < kEight; ++i) eight.number[i] = small_number<kElement>(code_at(codes, i));
+  for (int32_t i = 0; i < kEight; i += 4) small_four<kElement>(raw.word[i / 4], eight.number + i);
 }
 
-__device__ __forceinline__ void decode_tree(NumberEight &eight, const CodeEight<8> &codes, const DynamicTree &tree) {
+__device__ __forceinline__ void decode_tree(NumberEight &eight, const RawEight &raw, const DynamicTree &tree) {
 #pragma unroll
-  for (int32_t i = 0; i < kEight; ++i) eight.number[i] = tree.level[code_at(codes, i)];
+  for (int32_t i = 0; i < kEight; ++i) eight.number[i] = tree.level[raw.word[i / 4] >> (8 * (i % 4)) & 0xFFu];
 }
 
+// A state as memory has it, with its scale.
+struct RawState {
+  RawEight raw;
+  float scale;
+};
+
+// `whole_scale` is that of arrays without blocks. `is_whole`: eight elements on boundaries of what they take.
 template <Kept kKept>
-__device__ __forceinline__ NumberEight load_elements(const StateJob &job, const Trees &trees, int64_t index,
-                                                     int32_t count) {
-  const bool is_whole = job.is_aligned && count == kEight;
-  if constexpr (kKept == Kept::kNumbers) {
-    return load_vec8(job.element == LPT_FORMAT_BF16, job.data, index, count, is_whole);
+__device__ __forceinline__ RawState load_raw_state(const StateJob &job, int64_t index, int32_t count, bool is_whole,
+                                                   float whole_scale) {
+  RawState state = {{}, whole_scale};
+  if (kKept == Kept::kNone || count == 0) return state;
+  if constexpr (kKept != Kept::kNumbers) {
+    if (job.lanes != 0) state.scale = job.block_scales[index >> job.block_shift];
   }
-  NumberEight eight = {};
-  const CodeEight<8> codes = load_bytes(job.data, index, count, is_whole);
-  if constexpr (kKept == Kept::kTree) {
-    decode_tree(eight, codes, job.element == kDynamicSigned ? *trees.of_signed : *trees.of_unsigned);
-  } else if (job.element == LPT_FORMAT_E4M3FN) {
-    decode_bytes<kElementE4m3fn>(eight, codes);
+  if constexpr (kKept == Kept::kNumbers) {
+    state.raw = load_raw_numbers(job.element == LPT_FORMAT_BF16, job.data, index, count, is_whole);
   } else {
-    decode_bytes<kElementE5m2>(eight, codes);
+    state.raw = load_raw_bytes(job.data, index, count, is_whole);
+  }
+  return state;
+}
+
+__device__ __forceinline__ NumberEight decoded_bytes(const StateJob &job, const RawEight &raw) {
+  NumberEight eight;
+  if (job.element == LPT_FORMAT_E4M3FN) {
+    decode_bytes<kElementE4m3fn>(eight, raw);
+  } else {
+    decode_bytes<kElementE5m2>(eight, raw);
   }
   return eight;
 }
 
-// `whole_scale` is that of arrays without blocks.
-template <Kept kKept>
-__device__ __forceinline__ NumberEight load_state(const StateJob &job, const Trees &trees, int64_t index, int32_t count,
-                                                  float whole_scale) {
-  NumberEight eight = {};
-  if (kKept == Kept::kNone || count == 0) return eight;
-  eight = load_elements<kKept>(job, trees, index, count);
-  const float scale = job.lanes == 0 ? whole_scale : job.block_scales[index / (int64_t{job.lanes} * kEight)];
+__device__ __forceinline__ NumberEight decoded_tree(const StateJob &job, const Trees &trees, const RawEight &raw) {
+  NumberEight eight;
+  decode_tree(eight, raw, job.element == kDynamicSigned ? *trees.of_signed : *trees.of_unsigned);
+  return eight;
+}
+
+__device__ __forceinline__ NumberEight scaled_eight(NumberEight eight, float scale) {
 #pragma unroll
   for (int32_t i = 0; i < kEight; ++i) eight.number[i] *= scale;
   return eight;
 }
 
+// f32 and bf16 have no scale.
+template <Kept kKept>
+__device__ __forceinline__ NumberEight state_numbers(const StateJob &job, const Trees &trees, const RawState &state) {
+  if constexpr (kKept == Kept::kNone) {
+    return {};
+  } else if constexpr (kKept == Kept::kNumbers) {
+    return raw_numbers(job.element == LPT_FORMAT_BF16, state.raw);
+  } else if constexpr (kKept == Kept::kTree) {
+    return scaled_eight(decoded_tree(job, trees, state.raw), state.scale);
+  } else {
+    return scaled_eight(decoded_bytes(job, state.raw), state.scale);
+  }
+}
+
 __device__ __forceinline__ float finite_amax(const NumberEight &eight) {
   float amax = 0.0f;
+#pragma unroll
+  for (int32_t i = 0; i < kEight; ++i) amax = larger_magnitude(amax, eight.number[i]);
+  if (float_bits(amax) < kFloatInfinityBits) return amax;
+  amax = 0.0f;
 #pragma unroll
   for (int32_t i = 0; i < kEight; ++i) {
     const float magnitude = finite_magnitude(eight.number[i]);
@@ -105,32 +137,30 @@ __device__ __forceinline__ bool has_nan(const NumberEight &eight) {
   return result;
 }
 
+// The largest magnitude of sixteen or 32 lanes, or of one.
 __device__ __forceinline__ float largest_of_lanes(float number, uint32_t lanes) {
-  for (uint32_t distance = lanes / 2; distance > 0; distance /= 2) {
-    const float other = __shfl_xor_sync(kAllLanes, number, distance);
-    number = other > number ? other : number;
+  if (lanes == 32) number = larger_magnitude(number, __shfl_xor_sync(kAllLanes, number, 16));
+#pragma unroll
+  for (uint32_t distance = 8; distance > 0; distance /= 2) {
+    number = larger_magnitude(number, __shfl_xor_sync(kAllLanes, number, distance));
   }
   return number;
 }
 
-__device__ __forceinline__ float largest_of_state(lpt_format element) {
-  if (element == LPT_FORMAT_E4M3) return 240.0f;
-  return element == LPT_FORMAT_E4M3FN ? 448.0f : element == LPT_FORMAT_E5M2 ? 57344.0f : 1.0f;
-}
-
 // The new scale of the thread's block, written by its first lane; its inverse is given back. Every lane of a warp comes here.
+template <Kept kKept>
 __device__ __forceinline__ float settle_state_scale(const StateJob &job, const NumberEight &eight, int64_t index,
                                                     int32_t count) {
   const float amax = largest_of_lanes(finite_amax(eight), job.lanes);
-  const uint32_t first = threadIdx.x % 32 / job.lanes * job.lanes;
-  const uint32_t nans = __ballot_sync(kAllLanes, has_nan(eight)) >> first;
-  const uint32_t lanes = job.lanes == 32 ? kAllLanes : (1u << job.lanes) - 1;
-  const bool is_poisoned = is_dynamic(job.element) && (nans & lanes) != 0;
-  const float scale = amax == 0.0f ? 1.0f : clamp_scale(amax / largest_of_state(job.element));
-  if (count > 0 && threadIdx.x % job.lanes == 0) {
-    job.block_scales[index / (int64_t{job.lanes} * kEight)] = is_poisoned ? bits_float(kFloatNanBits) : scale;
+  float scale = clamp_scale(amax / job.largest);
+  if (amax == 0.0f) scale = 1.0f;
+  const float inverse = inverse_scale(scale);
+  if (kKept != Kept::kBytes && is_dynamic(job.element)) {
+    const uint32_t nans = __ballot_sync(kAllLanes, has_nan(eight)) >> (threadIdx.x % 32 & ~(job.lanes - 1));
+    if ((nans & (job.lanes == 32 ? kAllLanes : (1u << job.lanes) - 1)) != 0) scale = bits_float(kFloatNanBits);
   }
-  return inverse_scale(scale);
+  if (count > 0 && (threadIdx.x & (job.lanes - 1)) == 0) job.block_scales[index >> job.block_shift] = scale;
+  return inverse;
 }
 
 // bf16 has the exponents of f32: psi and the quotient of encode() are its bits, cut to b + 1 below the last place. With b = 16
@@ -182,34 +212,63 @@ __device__ __forceinline__ uint32_t drawn_state_code(const StateJob &job, const 
   return is_drawn ? drawn_code<kElement>(number.scaled, number.random, bits) : nearest_code<kElement>(number.scaled);
 }
 
-template <Element kElement>
-__device__ __forceinline__ void drawn_bytes(const StateJob &job, const NumberEight &eight, float inverse,
-                                            const RandomFragment &random, CodeEight<8> &codes) {
+// A NaN becomes positive. The device's arithmetic makes no other.
+__device__ __forceinline__ float made_number(float number) {
+#if defined(__CUDA_ARCH__)
+  return number;
+#else
+  return positive_nan(number);
+#endif
+}
+
+template <Element kElement, int32_t kBits>
+__device__ __forceinline__ void drawn_bytes(const NumberEight &eight, float inverse, const RandomFragment &random,
+                                            CodeEight<8> &codes) {
 #pragma unroll
   for (int32_t i = 0; i < kEight; ++i) {
-    const Rounded number = rounded_at(job, eight, inverse, random, i);
-    const uint32_t code = drawn_state_code<kElement>(job, number);
-    put_code(codes, i, clamped_code<kElement>(job, code, number.value));
+    const float scaled_value = made_number(eight.number[i] * inverse);
+    put_code(codes, i, drawn_code<kElement>(scaled_value, random_of(random, kBits, i), kBits));
   }
 }
 
+// To nearest, and stochastically below the smallest code.
 template <Element kElement>
-__device__ __forceinline__ void nearest_bytes(const StateJob &job, const NumberEight &eight, float inverse,
-                                              CodeEight<8> &codes) {
+__device__ __forceinline__ void underflow_bytes(const StateJob &job, const NumberEight &eight, float inverse,
+                                                const RandomFragment &random, CodeEight<8> &codes) {
 #pragma unroll
-  for (int32_t i = 0; i < kEight; i += 2) {
-    const float first = eight.number[i], second = eight.number[i + 1];
-    const uint32_t pair = nearest_pair<kElement>(positive_nan(first * inverse), positive_nan(second * inverse));
-    put_code(codes, i, clamped_code<kElement>(job, pair & 0xFFu, first));
-    put_code(codes, i + 1, clamped_code<kElement>(job, pair >> 8, second));
+  for (int32_t i = 0; i < kEight; ++i) {
+    put_code(codes, i, drawn_state_code<kElement>(job, rounded_at(job, eight, inverse, random, i)));
+  }
+}
+
+// Of nothing but a zero the least code instead of a zero.
+__device__ __forceinline__ void clamp_bytes(const NumberEight &eight, CodeEight<8> &codes) {
+  const uint32_t none_is_zero =
+      ((codes.word[0] & 0x7F7F7F7Fu) + 0x7F7F7F7Fu) & ((codes.word[1] & 0x7F7F7F7Fu) + 0x7F7F7F7Fu);
+  if ((none_is_zero & 0x80808080u) == 0x80808080u) return;
+#pragma unroll
+  for (int32_t i = 0; i < kEight; ++i) {
+    if ((code_at(codes, i) & 0x7Fu) == 0 && eight.number[i] != 0.0f) put_code(codes, i, 1);
   }
 }
 
 template <Element kElement>
-__device__ __forceinline__ void float_bytes(const StateJob &job, const NumberEight &eight, float inverse,
-                                            const RandomFragment &random, CodeEight<8> &codes) {
-  if (has_draws(job)) return drawn_bytes<kElement>(job, eight, inverse, random, codes);
-  nearest_bytes<kElement>(job, eight, inverse, codes);
+__device__ __forceinline__ CodeEight<8> float_bytes(const StateJob &job, const NumberEight &eight, float inverse,
+                                                    const RandomFragment &random) {
+  CodeEight<8> codes = {};
+  if (job.underflow == LPT_OPTIMIZER_UNDERFLOW_STOCHASTIC && !job.is_drawn) {
+    underflow_bytes<kElement>(job, eight, inverse, random, codes);
+  } else if (!job.is_drawn) {
+    NumberEight made;
+    for (int32_t i = 0; i < kEight; ++i) made.number[i] = made_number(eight.number[i]);
+    nearest_bytes<kElement>(made.number, inverse, codes.word);
+  } else if (job.random.bits == 16) {
+    drawn_bytes<kElement, 16>(eight, inverse, random, codes);
+  } else {
+    drawn_bytes<kElement, 8>(eight, inverse, random, codes);
+  }
+  if (job.underflow == LPT_OPTIMIZER_UNDERFLOW_CLAMP) clamp_bytes(eight, codes);
+  return codes;
 }
 
 __device__ __forceinline__ uint32_t tree_code(const StateJob &job, const DynamicTree &tree, const Rounded &number) {
@@ -246,26 +305,24 @@ __device__ __forceinline__ CodeEight<16> encode_halves(const StateJob &job, cons
   return codes;
 }
 
-__device__ __forceinline__ NumberEight encode_f32(const NumberEight &eight, float inverse) {
+__device__ __forceinline__ NumberEight encode_f32(const NumberEight &eight) {
   NumberEight written;
 #pragma unroll
-  for (int32_t i = 0; i < kEight; ++i) written.number[i] = positive_nan(eight.number[i] * inverse);
+  for (int32_t i = 0; i < kEight; ++i) written.number[i] = positive_nan(eight.number[i]);
   return written;
 }
 
 template <Kept kKept>
 __device__ __forceinline__ CodeEight<8> encode_bytes(const StateJob &job, const Trees &trees, const NumberEight &eight,
                                                      float inverse, const RandomFragment &random) {
-  CodeEight<8> codes = {};
   if constexpr (kKept == Kept::kTree) {
+    CodeEight<8> codes = {};
     tree_bytes(job, job.element == kDynamicSigned ? *trees.of_signed : *trees.of_unsigned, eight, inverse, random,
                codes);
-  } else if (job.element == LPT_FORMAT_E4M3FN) {
-    float_bytes<kElementE4m3fn>(job, eight, inverse, random, codes);
-  } else {
-    float_bytes<kElementE5m2>(job, eight, inverse, random, codes);
+    return codes;
   }
-  return codes;
+  return job.element == LPT_FORMAT_E4M3FN ? float_bytes<kElementE4m3fn>(job, eight, inverse, random)
+                                          : float_bytes<kElementE5m2>(job, eight, inverse, random);
 }
 
 // Every lane of a warp comes here, those without numbers too: blocks settle their scales together. `whole_inverse` is that of
@@ -274,7 +331,10 @@ template <Kept kKept>
 __device__ __forceinline__ void store_state(const StateJob &job, const Trees &trees, int64_t index, int32_t count,
                                             const NumberEight &eight, float whole_inverse) {
   if constexpr (kKept == Kept::kNone) return;
-  const float inverse = job.lanes == 0 ? whole_inverse : settle_state_scale(job, eight, index, count);
+  float inverse = whole_inverse;
+  if constexpr (kKept != Kept::kNumbers) {
+    if (job.lanes != 0) inverse = settle_state_scale<kKept>(job, eight, index, count);
+  }
   if (count == 0) return;
   const bool is_whole = job.is_aligned && count == kEight;
   RandomFragment random = {};
@@ -282,7 +342,7 @@ __device__ __forceinline__ void store_state(const StateJob &job, const Trees &tr
   if constexpr (kKept != Kept::kNumbers) {
     store_bytes(job.data, index, count, is_whole, encode_bytes<kKept>(job, trees, eight, inverse, random));
   } else if (job.element == LPT_FORMAT_F32) {
-    store_f32(job.data, index, count, is_whole, encode_f32(eight, inverse));
+    store_f32(job.data, index, count, is_whole, encode_f32(eight));
   } else {
     store_halves(job.data, index, count, is_whole, encode_halves(job, eight, inverse, random));
   }

@@ -7,8 +7,6 @@
 
 namespace lpt {
 
-__device__ __forceinline__ float magnitude_of(float number) { return bits_float(float_bits(number) & 0x7FFFFFFFu); }
-
 __device__ __forceinline__ float with_sign_of(float magnitude, float number) {
   return bits_float((float_bits(magnitude) & 0x7FFFFFFFu) | (float_bits(number) & 0x80000000u));
 }
@@ -24,7 +22,7 @@ __device__ __forceinline__ float any_element(const StateJob &job, const Trees &t
 }
 
 __device__ __forceinline__ int64_t group_of(const StateJob &job, int64_t index) {
-  return job.lanes == 0 ? 0 : index / (int64_t{job.lanes} * kEight);
+  return job.lanes == 0 ? 0 : index >> job.block_shift;
 }
 
 __device__ __forceinline__ NumberEight load_any_state(const StateJob &job, const Trees &trees, int64_t index,
@@ -85,7 +83,7 @@ __device__ __forceinline__ AnyCoding settle_expansion(const StateJob &job, const
 __device__ __forceinline__ AnyCoding settle_any_state(const StateJob &job, const NumberEight &eight, int64_t index,
                                                       int32_t count, float whole_inverse) {
   if (job.exponents != nullptr) return settle_expansion(job, eight, index, count);
-  if (job.lanes != 0) return {settle_state_scale(job, eight, index, count), false, {}};
+  if (job.lanes != 0) return {settle_state_scale<Kept::kAny>(job, eight, index, count), false, {}};
   return {whole_inverse, false, {}};
 }
 

@@ -1,5 +1,6 @@
 // The optimizer's step: a thread takes eight adjacent elements of every array, once. The order of operations is the
 // contract's; nvcc contracts nothing (-fmad=false).
+#include "kernels/optimizer/cuda_adam.hpp"
 #include "kernels/optimizer/cuda_found.hpp"
 #include "kernels/optimizer/cuda_kernels.hpp"
 #include "kernels/optimizer/cuda_state.hpp"
@@ -15,7 +16,8 @@ struct StepJob {
   lpt_optimizer_method method;
   StepConstants constants;
   const void *gradient;
-  bool is_gradient_bf16, is_gradient_aligned;
+  bool is_gradient_bf16;
+  bool is_aligned;  // all arrays: eights lie on boundaries of what they take
   int64_t begin, count;
   StateJob first, second, parameter, compensation;
   bool is_measure;
@@ -29,22 +31,60 @@ __device__ __forceinline__ float gradient_scale_of(const StepJob &job) {
   return job.gradients != nullptr ? job.gradients->gradient_scale : job.constants.gradient_scale;
 }
 
-// The direction by a gradient before its scale and the coupled decay.
-__device__ __forceinline__ float direction_by(const StepJob &job, float gradient, float p, float &m, float &v) {
-  const StepConstants &c = job.constants;
-  float g = gradient * gradient_scale_of(job);
-  if (c.coupled_decay != 0.0f) g = g + c.coupled_decay * p;
-  return direction(job.method, c, g, m, v);
+// With the coupled decay.
+__device__ __forceinline__ float scaled_gradient(const StepJob &job, float gradient, float p) {
+  const float g = gradient * gradient_scale_of(job);
+  return job.constants.coupled_decay != 0.0f ? g + job.constants.coupled_decay * p : g;
 }
 
-__device__ __forceinline__ void update(const StepJob &job, const NumberEight &gradient, NumberEight &first,
-                                       NumberEight &second, NumberEight &parameter) {
+__device__ __forceinline__ void update_adam(const StepJob &job, NumberEight gradient, NumberEight &first,
+                                            NumberEight &second, NumberEight &parameter) {
+  const StepConstants &c = job.constants;
+  const float gradient_scale = gradient_scale_of(job);
+#pragma unroll
+  for (int32_t i = 0; i < kEight; ++i) gradient.number[i] *= gradient_scale;
+  if (c.coupled_decay != 0.0f) {
+#pragma unroll
+    for (int32_t i = 0; i < kEight; ++i) {
+      gradient.number[i] = gradient.number[i] + c.coupled_decay * parameter.number[i];
+    }
+  }
+  NumberEight squares, directions;
+#pragma unroll
+  for (int32_t i = 0; i < kEight; ++i) {
+    first.number[i] = adam_first(c, first.number[i], gradient.number[i]);
+    second.number[i] = adam_second(c, second.number[i], gradient.number[i]);
+    squares.number[i] = second.number[i] * c.root_correction;
+  }
+  adam_directions(first, squares, c.epsilon, directions);
+#pragma unroll
+  for (int32_t i = 0; i < kEight; ++i) {
+    const float p = parameter.number[i];
+    parameter.number[i] = (p - c.decay * p) - c.step_size * directions.number[i];
+  }
+}
+
+// One by one, by any method.
+__device__ __forceinline__ void update_by(const StepJob &job, lpt_optimizer_method method, const NumberEight &gradient,
+                                          NumberEight &first, NumberEight &second, NumberEight &parameter) {
   const StepConstants &c = job.constants;
 #pragma unroll
   for (int32_t i = 0; i < kEight; ++i) {
     const float p = parameter.number[i];
-    const float u = direction_by(job, gradient.number[i], p, first.number[i], second.number[i]);
+    const float g = scaled_gradient(job, gradient.number[i], p);
+    const float u = direction(method, c, g, first.number[i], second.number[i]);
     parameter.number[i] = (p - c.decay * p) - c.step_size * u;
+  }
+}
+
+__device__ __forceinline__ void update(const StepJob &job, const NumberEight &gradient, NumberEight &first,
+                                       NumberEight &second, NumberEight &parameter) {
+  if (job.method == LPT_OPTIMIZER_METHOD_SGD) {
+    update_by(job, LPT_OPTIMIZER_METHOD_SGD, gradient, first, second, parameter);
+  } else if (job.method == LPT_OPTIMIZER_METHOD_LION) {
+    update_by(job, LPT_OPTIMIZER_METHOD_LION, gradient, first, second, parameter);
+  } else {
+    update_adam(job, gradient, first, second, parameter);
   }
 }
 
@@ -59,7 +99,8 @@ __device__ __forceinline__ void update_compensated(const StepJob &job, const Num
 #pragma unroll
   for (int32_t i = 0; i < kEight; ++i) {
     const float p = parameter.number[i];
-    const float u = direction_by(job, gradient.number[i], p, first.number[i], second.number[i]);
+    const float g = scaled_gradient(job, gradient.number[i], p);
+    const float u = direction(job.method, c, g, first.number[i], second.number[i]);
     const float d = compensation.number[i] - (c.decay * p + c.step_size * u);
     const uint32_t code = encode(kElement, p + d, rounding, LPT_OVERFLOW_SATURATE, random_of(random, bits, i), bits);
     parameter.number[i] = p + d;
@@ -69,6 +110,7 @@ __device__ __forceinline__ void update_compensated(const StepJob &job, const Num
 
 // Numbers beyond the end must not reach a block's scale.
 __device__ __forceinline__ void clear_beyond(NumberEight &eight, int32_t count) {
+  if (count == kEight) return;
 #pragma unroll
   for (int32_t i = 0; i < kEight; ++i) {
     if (i >= count) eight.number[i] = 0.0f;
@@ -112,14 +154,27 @@ __device__ __forceinline__ float requested_inverse(const StepJob &job, const Sta
   return job.next == nullptr ? state.inverse : job.next->inverse[k];
 }
 
-__device__ __forceinline__ NumberEight load_gradient(const StepJob &job, int64_t index, int32_t count) {
+__device__ __forceinline__ RawEight load_gradient(const StepJob &job, int64_t index, int32_t count, bool is_whole) {
   if (count == 0) return {};
-  return load_vec8(job.is_gradient_bf16, job.gradient, index, count, count == kEight && job.is_gradient_aligned);
+  return load_raw_numbers(job.is_gradient_bf16, job.gradient, index, count, is_whole);
+}
+
+struct RawStep {
+  RawState first, second, parameter;
+  RawEight gradient;
+};
+
+template <Kept kFirst, Kept kSecond>
+__device__ __forceinline__ RawStep load_step(const StepJob &job, int64_t index, int32_t count, bool is_whole) {
+  return {load_raw_state<kFirst>(job.first, index, count, is_whole, stored_scale(job, job.first, 0)),
+          load_raw_state<kSecond>(job.second, index, count, is_whole, stored_scale(job, job.second, 1)),
+          load_raw_state<Kept::kNumbers>(job.parameter, index, count, is_whole, job.parameter.scale),
+          load_gradient(job, index, count, is_whole)};
 }
 
 // What the moments are is known when it is compiled: with all kinds in one kernel it would be several times as long.
 template <Kept kFirst, Kept kSecond>
-__global__ void __launch_bounds__(kThreads) step(StepJob job) {
+__global__ void __launch_bounds__(kThreads, 4) step(StepJob job) {
   __shared__ DynamicTree of_signed, of_unsigned;
   if (job.is_measure && is_known(job)) return;
   if constexpr (kFirst == Kept::kTree || kSecond == Kept::kTree) {
@@ -131,10 +186,12 @@ __global__ void __launch_bounds__(kThreads) step(StepJob job) {
   const int64_t at = (int64_t{blockIdx.x} * kThreads + threadIdx.x) * kEight;
   const int32_t count = eight_count(job.count, at);
   const int64_t index = job.begin + at;
-  const NumberEight gradient = load_gradient(job, index, count);
-  NumberEight first = load_state<kFirst>(job.first, trees, index, count, stored_scale(job, job.first, 0));
-  NumberEight second = load_state<kSecond>(job.second, trees, index, count, stored_scale(job, job.second, 1));
-  NumberEight parameter = load_state<Kept::kNumbers>(job.parameter, trees, index, count, job.parameter.scale);
+  const RawStep raw = count == kEight && job.is_aligned ? load_step<kFirst, kSecond>(job, index, kEight, true)
+                                                        : load_step<kFirst, kSecond>(job, index, count, false);
+  const NumberEight gradient = raw_numbers(job.is_gradient_bf16, raw.gradient);
+  NumberEight first = state_numbers<kFirst>(job.first, trees, raw.first);
+  NumberEight second = state_numbers<kSecond>(job.second, trees, raw.second);
+  NumberEight parameter = state_numbers<Kept::kNumbers>(job.parameter, trees, raw.parameter);
   update(job, gradient, first, second, parameter);
   clear_beyond(first, count);
   clear_beyond(second, count);
@@ -159,13 +216,15 @@ __global__ void __launch_bounds__(kThreads) step_any(StepJob job) {
   const int64_t at = (int64_t{blockIdx.x} * kThreads + threadIdx.x) * kEight;
   const int32_t count = eight_count(job.count, at);
   const int64_t index = job.begin + at;
-  const NumberEight gradient = load_gradient(job, index, count);
+  const bool is_whole = count == kEight && job.is_aligned;
+  const NumberEight gradient = raw_numbers(job.is_gradient_bf16, load_gradient(job, index, count, is_whole));
   NumberEight first = load_any_state(job.first, trees, index, count, stored_scale(job, job.first, 0));
   NumberEight second = load_any_state(job.second, trees, index, count, stored_scale(job, job.second, 1));
-  NumberEight parameter = load_state<Kept::kNumbers>(job.parameter, trees, index, count, job.parameter.scale);
+  NumberEight parameter = state_numbers<Kept::kNumbers>(
+      job.parameter, trees, load_raw_state<Kept::kNumbers>(job.parameter, index, count, is_whole, job.parameter.scale));
   NumberEight compensation = load_any_state(job.compensation, trees, index, count, 1.0f);
   if (job.compensation.data == nullptr) {
-    update(job, gradient, first, second, parameter);
+    update_by(job, job.method, gradient, first, second, parameter);
   } else {
     RandomFragment random = {};
     if (job.parameter.is_drawn) random = draw_eight(job.parameter.random, index);
@@ -200,11 +259,13 @@ StateJob state_job(const StateArray &array, int64_t begin) {
   job.scale = array.scale;
   job.inverse = array.inverse_scale;
   job.lanes = static_cast<uint32_t>(array.block / kEight);
+  while (array.block >> job.block_shift > 1) ++job.block_shift;
   job.is_drawn = array.rounding == LPT_ROUNDING_STOCHASTIC;
   job.underflow = array.underflow;
   job.random = array.random;
   job.is_aligned = is_on_boundary(array.data, begin, bytes_of(array.element));
   job.exponents = array.exponents;
+  job.largest = 1.0f;
   if (has_element(array.element)) {
     job.any = element_of(array.element);
     job.largest = largest_of(array.element);
@@ -263,13 +324,14 @@ void step_cuda(const StepRequest &request, void *stream) {
   job.constants = request.constants;
   job.gradient = request.gradient;
   job.is_gradient_bf16 = request.gradient_format == LPT_FORMAT_BF16;
-  job.is_gradient_aligned = is_on_boundary(request.gradient, request.begin, bytes_of(request.gradient_format));
   job.begin = request.begin;
   job.count = request.count;
   job.first = state_job(request.first, request.begin);
   job.second = state_job(request.second, request.begin);
   job.parameter = state_job(request.parameter, request.begin);
   job.compensation = state_job(request.compensation, request.begin);
+  job.is_aligned = is_on_boundary(request.gradient, request.begin, bytes_of(request.gradient_format)) &&
+                   job.first.is_aligned && job.second.is_aligned && job.parameter.is_aligned;
   job.is_measure = request.is_measure;
   job.amax = request.amax;
   job.stored = request.stored;

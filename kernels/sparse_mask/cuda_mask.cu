@@ -56,6 +56,31 @@ struct MaskedFragment {
   FloatFragment wide;
 };
 
+__device__ __forceinline__ uint32_t larger(uint32_t a, uint32_t b) { return a > b ? a : b; }
+__device__ __forceinline__ uint32_t smaller(uint32_t a, uint32_t b) { return a < b ? a : b; }
+
+// The bytes of a mask that keeps the two largest of four magnitudes. Those of numbers of 16 bits leave the two lowest bits of f32 free,
+// which order equal ones: the first one is the largest. A NaN is above infinity.
+__device__ __forceinline__ uint32_t two_of_four(const float (&numbers)[4]) {
+  constexpr uint32_t kNan = 0x7F800004u;
+  uint32_t key[4];
+#pragma unroll
+  for (uint32_t i = 0; i < 4; ++i) key[i] = smaller((float_bits(numbers[i]) & 0x7FFFFFFCu) + (3 - i), kNan + (3 - i));
+  const uint32_t low = larger(smaller(key[0], key[1]), smaller(key[2], key[3]));
+  const uint32_t second = larger(smaller(larger(key[0], key[1]), larger(key[2], key[3])), low);
+  uint32_t bytes = 0;
+#pragma unroll
+  for (uint32_t i = 0; i < 4; ++i) bytes |= key[i] >= second ? 1u << (8 * i) : 0u;
+  return bytes;
+}
+
+// Whether a mask alone is requested of the two largest of four numbers of 16 bits.
+template <Dtype kSource, lpt_sparse_rule kRule, int kOf>
+__device__ __forceinline__ bool is_two_of_four(const MaskJob &job) {
+  constexpr bool kCanBe = kSource != Dtype::kF32 && kRule == LPT_SPARSE_RULE_MAGNITUDE && kOf == 4;
+  return kCanBe && job.kept == 2 && job.importance == nullptr && job.masked == nullptr;
+}
+
 template <Dtype kSource, lpt_sparse_rule kRule, int kOf>
 __device__ __forceinline__ void mask_group(const MaskJob &job, const CodeFragment<8 * kDtypeBytes<kSource>> &codes,
                                            int first, int64_t row, int64_t column, MaskedFragment<kSource> &result) {
@@ -93,9 +118,19 @@ __global__ void __launch_bounds__(kThreads) mask_fragments(MaskJob job) {
     const CodeFragment<8 *kBytes> codes = load_codes<8 * kBytes>(
         job.source, (row * job.source_stride + column) * kBytes, count, is_full && job.loads_whole);
     MaskedFragment<kSource> result = {};
+    if (is_two_of_four<kSource, kRule, kOf>(job)) {
 #pragma unroll
-    for (int first = 0; first < kFragment; first += kOf) {
-      mask_group<kSource, kRule, kOf>(job, codes, first, row, column, result);
+      for (int first = 0; first < kFragment; first += 4) {
+        float numbers[4];
+#pragma unroll
+        for (int i = 0; i < 4; ++i) numbers[i] = number_of<kSource>(code_at(codes, first + i));
+        result.mask.word[first / 4] = two_of_four(numbers);
+      }
+    } else {
+#pragma unroll
+      for (int first = 0; first < kFragment; first += kOf) {
+        mask_group<kSource, kRule, kOf>(job, codes, first, row, column, result);
+      }
     }
     if (job.mask != nullptr) {
       store_codes(job.mask, row * job.mask_stride + column, count, is_full && job.stores_mask_whole, result.mask);

@@ -30,7 +30,11 @@ struct Cast {
   const float *scale_list = nullptr;  // NULL: the list of Gaudi 2
   int32_t scale_list_count = 0;
   CastPreprocess preparation;
-  CastStatistics *sums = nullptr;  // NULL, or the statistics that the cast adds to
+  CastStatistics *sums = nullptr;  // added to
+
+  // Of two outputs of one cast on a device: the first one finds its scale, and the cast of the second one writes its codes.
+  bool is_scale_only = false;
+  const MatrixView *untransposed = nullptr;
 };
 
 void add_sums(const CastStatistics &from, CastStatistics &to);

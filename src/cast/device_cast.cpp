@@ -24,6 +24,7 @@ QuantizeRequest request_of(const MatrixView &source, const MatrixView &target, c
   request.random = cast.random;
   request.random_column_stride = 1;
   if (cast.is_transposed) std::swap(request.random.row_stride, request.random_column_stride);
+  if (cast.untransposed != nullptr) request.untransposed = *cast.untransposed;
   return request;
 }
 
@@ -62,11 +63,31 @@ Status prepare_source(Context &context, const Cast &cast, bool is_check_only, Ma
   return {};
 }
 
-// Sets the source of the cast kernel: the given source if the kernel can read it, otherwise a transposed or preprocessed
-// copy.
-Status resolve_source(Context &context, const MatrixView &given, const Cast &cast, bool is_check_only,
-                      QuantizeRequest &request) {
+// Whether the kernel of the cast prepares the source itself: nothing else reads what it makes of it.
+bool is_prepared_in_cast(const Cast &cast, const QuantizeRequest &request, bool is_scale_given) {
+  const CastPreprocess &preparation = cast.preparation;
+  const Format &format = request.target.format;
+  const bool has_size = preparation.hadamard_size == 0 || preparation.hadamard_size == 16;
+  const bool is_rounded = cast.rounding == LPT_ROUNDING_NEAREST_EVEN || cast.rounding == LPT_ROUNDING_STOCHASTIC;
+  const bool has_rule = request.rule == LPT_SCALE_RULE_FIXED || is_rule_of_amax(request.rule);
+  const bool has_scale = format.block_scale == LPT_FORMAT_E4M3FN || format.block_scale == LPT_FORMAT_E8M0FNU;
+  const bool has_blocks =
+      has_scale && format.block_rows == 1 && format.block_columns >= 16 && format.block_columns <= 512;
+  return has_size && is_rounded && has_rule && has_blocks && is_scale_given && !cast.is_transposed &&
+         cast.overflow == LPT_OVERFLOW_SATURATE && format.element == LPT_FORMAT_E2M1FN &&
+         request.source.column_stride == 1;
+}
+
+// What the kernel of the cast reads: as the source is where it takes that.
+Status resolve_source(Context &context, const MatrixView &given, const Cast &cast, bool is_scale_given,
+                      bool is_check_only, QuantizeRequest &request) {
   const bool is_prepared = cast.preparation.is_needed();
+  if (is_prepared && is_prepared_in_cast(cast, request, is_scale_given)) {
+    request.is_rotated = cast.preparation.hadamard_size != 0;
+    request.factors = cast.preparation.factors;
+    request.signs = cast.preparation.signs;
+    return {};
+  }
   const bool needs_transpose = cast.is_transposed && (is_prepared || request.target.format.has_block_scale());
   const bool is_drawn = cast.rounding == LPT_ROUNDING_STOCHASTIC;
   if (needs_transpose) LPT_TRY(transpose_on_device(context, given, is_check_only, request.source));
@@ -225,6 +246,16 @@ Status cast_through_scratch(Context &context, const MatrixView &source, const Fo
   return dequantize_matrix(context, codes[0], target, is_check_only);
 }
 
+// Whether one kernel writes both outputs: codes of eight bits with one scale each, of adjacent columns.
+bool are_cast_together(const MatrixView &source, const MatrixView (&outputs)[2], const Cast &cast) {
+  const Format &format = outputs[0].format;
+  const bool is_byte = format.element == LPT_FORMAT_E4M3FN || format.element == LPT_FORMAT_E5M2;
+  const bool is_same = format.id == outputs[1].format.id && is_byte && !format.has_block_scale();
+  const bool is_simple = !cast.preparation.is_needed() && cast.smoothing == nullptr && cast.random.words == nullptr;
+  const bool is_rounded = cast.rounding == LPT_ROUNDING_NEAREST_EVEN || cast.rounding == LPT_ROUNDING_STOCHASTIC;
+  return is_same && is_simple && is_rounded && source.column_stride == 1 && cast.overflow == LPT_OVERFLOW_SATURATE;
+}
+
 }  // namespace
 
 Status factors_on_device(Context &context, lpt_format format, const void *data, int64_t given, int64_t count,
@@ -249,9 +280,9 @@ Status cast_on_device(Context &context, const MatrixView &source, const MatrixVi
   lpt_scale_rule rule;
   LPT_TRY(resolve_rule(target.format, cast.rounding, cast.rule, rule));
   QuantizeRequest request = request_of(source, target, cast, rule);
-  LPT_TRY(resolve_source(context, source, cast, is_check_only, request));
   const bool is_scale_given =
       !target.format.has_tensor_scale() || cast.keeps_tensor_scale || rule == LPT_SCALE_RULE_FIXED;
+  LPT_TRY(resolve_source(context, source, cast, is_scale_given, is_check_only, request));
   Steps steps;
   // If no amax kernel reads the source, the quantize kernel computes the amax for the scaler.
   const bool is_finding = cast.scaler != nullptr && (is_scale_given || is_delayed(cast));
@@ -270,6 +301,7 @@ Status cast_on_device(Context &context, const MatrixView &source, const MatrixVi
   const float *amax = nullptr;
   if (!is_scale_given) LPT_TRY(queue_tensor_scale(context, steps, request, cast.scaler, &amax));
   if (is_fitted) LPT_TRY(fit_tensor_scale(context, source, request, cast, amax, false));
+  if (cast.is_scale_only) return {};
   if (hides_nan) LPT_TRY(clear_nan(context, request));
   LPT_TRY(queue_kernel(context, *steps.quantize, request));
   return hides_nan ? report_nan(context, steps, request) : Status();
@@ -279,12 +311,15 @@ Status cast_on_device(Context &context, const MatrixView &source, const MatrixVi
 Status cast_outputs_on_device(Context &context, const MatrixView &source, const MatrixView (&outputs)[2],
                               const Cast &cast, bool is_check_only) {
   Cast own = cast;
+  const bool are_together = are_cast_together(source, outputs, cast);
   const size_t reported = context.choices.size();
   for (const bool runs : {false, true}) {
     if (runs && is_check_only) break;
     context.choices.resize(reported);
     for (const int i : {0, 1}) {
       own.is_transposed = i == 1;
+      own.is_scale_only = are_together && i == 0;
+      own.untransposed = are_together && i == 1 ? &outputs[0] : nullptr;
       if (outputs[i].format.id == LPT_FORMAT_NONE) continue;
       LPT_TRY(cast_on_device(context, source, outputs[i], own, !runs));
     }

@@ -33,7 +33,22 @@ TEST(FragmentGrid, CoversEveryFragmentWithinTheLimitsOfDevices) {
   }
 }
 
-// Less than half of the threads are idle along rows, and no full block is idle.
+TEST(Divisor, EqualsTheDivision) {
+  for (const uint32_t number :
+       {1u, 2u, 3u, 7u, 8u, 255u, 256u, 511u, 513u, 65535u, 1000003u, 0x3FFFFFFFu, 0x40000000u}) {
+    const Divisor divisor = divisor_of(number);
+    for (uint64_t multiple = 0; multiple < uint64_t{1} << 31; multiple += number * (1 + multiple / number / 5)) {
+      for (int64_t offset = -1; offset <= 1; ++offset) {
+        const int64_t dividend = static_cast<int64_t>(multiple) + offset;
+        if (dividend < 0 || dividend >= int64_t{1} << 31) continue;
+        EXPECT_EQ(quotient(static_cast<uint32_t>(dividend), divisor), static_cast<uint32_t>(dividend) / number)
+            << dividend << " / " << number;
+      }
+    }
+  }
+}
+
+// Below half of the threads have nothing to do, along rows; whole blocks of them none.
 TEST(FragmentGrid, LeavesFewThreadsIdle) {
   for (const int64_t columns : kColumns) {
     const FragmentGrid grid = fragment_grid(4096, columns, 256);

@@ -26,12 +26,15 @@ struct CastJob {
   int64_t target_stride;                        // in bytes
   int64_t block_scale_stride;
   int64_t random_column_stride;
-  ScaleSpec spec;  // without the tensor's inverse, which is on the device
+  const float *factors, *signs;  // of columns, before the cast; NULL: none
+  ScaleSpec spec;                // without the tensor's inverse, which is on the device
   RandomSource random;
-  uint32_t lanes;  // fragments of a block; 0: no blocks
+  uint32_t lanes;       // fragments of a block, a power of two; 0: no blocks
+  uint32_t lane_shift;  // its logarithm
   BlockScales scales;
   bool loads_whole;   // fragments of the source lie on boundaries of 16 bytes
   bool stores_whole;  // and those of the target on theirs
+  bool is_rotated;    // in groups of sixteen columns
 };
 
 // Magnitudes are ordered as their bits are.
@@ -51,8 +54,10 @@ __device__ __forceinline__ void add_number(FragmentFacts &facts, float number) {
 // The largest magnitude of all, in few instructions; one by one only where it is not finite.
 __device__ __forceinline__ FragmentFacts facts_of(const FloatFragment &fragment) {
   FragmentFacts facts;
+  float most = 0.0f;
 #pragma unroll
-  for (int32_t i = 0; i < kFragment; ++i) facts.amax = larger(facts.amax, float_bits(fragment.number[i]) & 0x7FFFFFFFu);
+  for (int32_t i = 0; i < kFragment; ++i) most = larger_magnitude(most, fragment.number[i]);
+  facts.amax = float_bits(most);
   if (facts.amax < kFloatInfinityBits) return facts;
   facts.amax = 0;
 #pragma unroll
@@ -65,23 +70,25 @@ __device__ __forceinline__ FragmentFacts facts_of_lanes(FragmentFacts facts, uin
   for (uint32_t distance = lanes / 2; distance > 0; distance /= 2) {
     facts.amax = larger(facts.amax, __shfl_xor_sync(kAllLanes, facts.amax, distance));
   }
-  const uint32_t first = thread_of_block() % 32 / lanes * lanes;
+  const uint32_t first = thread_of_block() % 32 & ~(lanes - 1);
   const uint32_t votes = __ballot_sync(kAllLanes, facts.has_nan) >> first;
   facts.has_nan = (votes & (lanes == 32 ? kAllLanes : (1u << lanes) - 1)) != 0;
   return facts;
 }
 
-// Raises amax and sets has_nan, where they are requested: once for each block of threads. Every thread comes here.
+// Raises amax once for each block of threads and sets has_nan, where they are requested. Every thread comes here once, when it has
+// stored its codes: only the first warp waits for the others.
 __device__ __forceinline__ void tell_facts(float *amax, bool *has_nan, const FragmentFacts &facts) {
-  if (amax == nullptr && has_nan == nullptr) return;
-  __shared__ uint32_t most;
-  if (thread_of_block() == 0) most = 0;
+  const uint32_t warp = thread_of_block() / 32, lane = thread_of_block() % 32;
+  if (has_nan != nullptr && __ballot_sync(kAllLanes, facts.has_nan) != 0 && lane == 0) *has_nan = true;
+  if (amax == nullptr) return;
+  __shared__ uint32_t of_warps[32];
+  const uint32_t of_warp = largest_of_warp(facts.amax);
+  if (lane == 0) of_warps[warp] = of_warp;
   __syncthreads();
-  const FragmentFacts all = facts_of_lanes(facts, 32);
-  if (thread_of_block() % 32 == 0) atomicMax(&most, all.amax);
-  __syncthreads();
-  if (has_nan != nullptr && all.has_nan && thread_of_block() % 32 == 0) *has_nan = true;
-  if (amax != nullptr && thread_of_block() == 0 && most != 0) atomicMax(reinterpret_cast<uint32_t *>(amax), most);
+  if (warp != 0) return;
+  const uint32_t most = largest_of_warp(lane < blockDim.x * blockDim.y / 32 ? of_warps[lane] : 0);
+  if (lane == 0 && most != 0) atomicMax(reinterpret_cast<uint32_t *>(amax), most);
 }
 
 // Those of all threads of a block.
@@ -116,13 +123,34 @@ struct BlockGridScale {
 };
 
 template <lpt_format kScale>
+__device__ __forceinline__ float scale_value(uint32_t code) {
+  if constexpr (kScale == LPT_FORMAT_E4M3FN) return small_number<kElementE4m3fn>(code);
+  return block_scale_value(kScale, code);
+}
+
+// block_scale_code(); of e4m3fn with the short rounding of cuda_encode.hpp, which halves its instructions.
+template <lpt_format kScale>
+__device__ __forceinline__ uint32_t scale_code(const ScaleSpec &spec, float amax) {
+  if constexpr (kScale != LPT_FORMAT_E4M3FN) {
+    return block_scale_code(spec, amax);
+  } else {
+    float units = (amax / spec.largest) * spec.tensor_inverse;
+    if (spec.rule == LPT_SCALE_RULE_HEADROOM) units *= 17.0f / 16.0f;
+    uint32_t code = nearest_code<kElementE4m3fn>(units);
+    if (spec.rule == LPT_SCALE_RULE_ROUND_UP && code < kElementE4m3fn.max_code && scale_value<kScale>(code) < units)
+      ++code;
+    return code == 0 ? 1 : code;
+  }
+}
+
+template <lpt_format kScale>
 __device__ __forceinline__ BlockGridScale settle_scale(const CastJob &job, uint32_t amax) {
-  const float tensor_scale = tensor_scale_of(job);
   ScaleSpec spec = job.spec;
   spec.kind = kScale;  // a constant: two of its three branches fold away
-  spec.tensor_inverse *= 1.0f / tensor_scale;
-  const uint32_t code = block_scale_code(spec, bits_float(amax));
-  return {code, inverse_scale(block_scale_value(kScale, code) * tensor_scale)};
+  const float tensor_scale = tensor_scale_of(job);
+  if (job.tensor_scale != nullptr) spec.tensor_inverse *= 1.0f / tensor_scale;
+  const uint32_t code = scale_code<kScale>(spec, bits_float(amax));
+  return {code, inverse_scale(scale_value<kScale>(code) * tensor_scale)};
 }
 
 template <lpt_format kScale>
@@ -157,22 +185,20 @@ __device__ __forceinline__ uint64_t random_index(const CastJob &job, int64_t row
   return static_cast<uint64_t>(job.random.offset + row * job.random.row_stride + column * job.random_column_stride);
 }
 
-// Sixteen codes, `count` of which are requested. `index` is the first one's random index, where bits are drawn.
-template <Element kTarget, bool kIsDrawn>
-__device__ __forceinline__ CodeFragment<kTarget.bits> cast_fragment(const CastJob &job, const FloatFragment &fragment,
-                                                                    float inverse, uint64_t index, int32_t count) {
+template <Element kTarget>
+__device__ __forceinline__ CodeFragment<kTarget.bits> nearest_fragment(const FloatFragment &fragment, float inverse) {
   CodeFragment<kTarget.bits> codes = {};
-  if constexpr (kIsDrawn) {
-    const RandomFragment random = random_fragment(job.random, index, count);
-    const auto bits = static_cast<uint32_t>(job.random.bits);
+  if constexpr (kIsE2m1<kTarget>) {
+    // Signs and magnitudes are shifted in, the last element first; the ones of the two last magnitudes stay.
 #pragma unroll
-    for (int32_t i = 0; i < kFragment; i += 2) {
-      const uint32_t first =
-          drawn_code<kTarget>(scaled(fragment.number[i], inverse), random_of(random, job.random.bits, i), bits);
-      const uint32_t second =
-          drawn_code<kTarget>(scaled(fragment.number[i + 1], inverse), random_of(random, job.random.bits, i + 1), bits);
-      put_pair(codes, i, first | second << kTarget.bits);
+    for (int32_t i = kFragment - 1; i >= 0; --i) {
+      uint32_t &word = codes.word[i / 8];
+      word = __funnelshift_r(float_bits(fragment.number[i]), word, 31);
+      word = word * 8 + nearest_e2m1(magnitude_of(fragment.number[i] * inverse));
     }
+    for (uint32_t &word : codes.word) word -= kOnesBits + (kOnesBits << 4);
+  } else if constexpr (kTarget.bits == 8) {
+    nearest_bytes<kTarget>(fragment.number, inverse, codes.word);
   } else {
 #pragma unroll
     for (int32_t i = 0; i < kFragment; i += 2) {
@@ -181,6 +207,30 @@ __device__ __forceinline__ CodeFragment<kTarget.bits> cast_fragment(const CastJo
     }
   }
   return codes;
+}
+
+template <Element kTarget, int32_t kBits>
+__device__ __forceinline__ CodeFragment<kTarget.bits> drawn_fragment(const FloatFragment &fragment, float inverse,
+                                                                     const RandomFragment &random) {
+  CodeFragment<kTarget.bits> codes = {};
+#pragma unroll
+  for (int32_t i = 0; i < kFragment; i += 2) {
+    const uint32_t first = drawn_code<kTarget>(scaled(fragment.number[i], inverse), random_of(random, kBits, i), kBits);
+    const uint32_t second =
+        drawn_code<kTarget>(scaled(fragment.number[i + 1], inverse), random_of(random, kBits, i + 1), kBits);
+    put_pair(codes, i, first | second << kTarget.bits);
+  }
+  return codes;
+}
+
+// Sixteen codes, `count` of which are requested. `index` is the first one's random index, where bits are drawn.
+template <Element kTarget, bool kIsDrawn>
+__device__ __forceinline__ CodeFragment<kTarget.bits> cast_fragment(const CastJob &job, const FloatFragment &fragment,
+                                                                    float inverse, uint64_t index, int32_t count) {
+  if constexpr (!kIsDrawn) return nearest_fragment<kTarget>(fragment, inverse);
+  const RandomFragment random = random_fragment(job.random, index, count);
+  return job.random.bits == 16 ? drawn_fragment<kTarget, 16>(fragment, inverse, random)
+                               : drawn_fragment<kTarget, 8>(fragment, inverse, random);
 }
 
 // ---- on the host
@@ -258,10 +308,14 @@ inline CastJob cast_job(const QuantizeRequest &request) {
               nullptr,
               0};
   job.random = request.random;
+  job.factors = request.factors;
+  job.signs = request.signs;
+  job.is_rotated = request.is_rotated;
   job.scales = request.rule == LPT_SCALE_RULE_FIXED ? BlockScales::kGiven
                : is_rule_of_amax(request.rule)      ? BlockScales::kSettled
                                                     : BlockScales::kSearched;
   job.lanes = format.block_scale == LPT_FORMAT_NONE ? 0 : static_cast<uint32_t>(format.block_columns / kFragment);
+  while (job.lanes >> job.lane_shift > 1) ++job.lane_shift;
   const int64_t bytes = number_bytes(source.format.element);
   job.loads_whole = source.column_stride == 1 && is_on(source.data, source.row_stride * bytes, 16);
   job.stores_whole = is_on(target.data, job.target_stride, code_boundary(element.bits));

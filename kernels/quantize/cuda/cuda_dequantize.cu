@@ -9,6 +9,34 @@ namespace {
 
 constexpr uint32_t kThreads = 256;
 
+// Whether all codes of a float of eight bits are finite: those above max_code reach bit 7 by the sum.
+template <Element kSource>
+__device__ __forceinline__ bool are_finite(const CodeFragment<8> &codes) {
+  constexpr uint32_t kRest = (0x7Fu - kSource.max_code) * 0x01010101u;
+  uint32_t sums = 0;
+  for (const uint32_t word : codes.word) sums |= (word & 0x7F7F7F7Fu) + kRest;
+  return (sums & 0x80808080u) == 0;
+}
+
+template <Element kSource>
+__device__ __forceinline__ FloatFragment decode_codes(const CodeFragment<kSource.bits> &codes, float scale) {
+  FloatFragment fragment;
+  if constexpr (kIsByteFloat<kSource>) {
+    if (are_finite<kSource>(codes) && magnitude_of(scale) <= kLargestFloat) {
+#pragma unroll
+      for (int32_t i = 0; i < kFragment; i += 4) small_four<kSource>(codes.word[i / 4], fragment.number + i);
+#pragma unroll
+      for (int32_t i = 0; i < kFragment; ++i) fragment.number[i] *= scale;
+      return fragment;
+    }
+  }
+#pragma unroll
+  for (int32_t i = 0; i < kFragment; ++i) {
+    fragment.number[i] = unscaled(small_number<kSource>(code_at(codes, i)), scale);
+  }
+  return fragment;
+}
+
 // Rows of the grid take rows of the matrix in turn.
 template <lpt_format kFormat, Dtype kTarget>
 __global__ void __launch_bounds__(kThreads) dequantize_fragments(DecodeJob job) {
@@ -20,12 +48,8 @@ __global__ void __launch_bounds__(kThreads) dequantize_fragments(DecodeJob job) 
     const float scale = scale_at(job, row, column);
     const CodeFragment<kSource.bits> codes = load_codes<kSource.bits>(
         job.source, row * job.source_stride + column * kSource.bits / 8, count, count == kFragment && job.loads_whole);
-    FloatFragment fragment;
-#pragma unroll
-    for (int32_t i = 0; i < kFragment; ++i)
-      fragment.number[i] = unscaled(small_number<kSource>(code_at(codes, i)), scale);
     store_fragment<kTarget>(job.target, row * job.target_stride + column, count, count == kFragment && job.stores_whole,
-                            fragment);
+                            decode_codes<kSource>(codes, scale));
   }
 }
 

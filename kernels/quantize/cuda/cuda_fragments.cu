@@ -1,4 +1,5 @@
 // Casts of rows: a thread takes sixteen adjacent numbers, the threads of a block of numbers settle its scale by shuffles.
+#include "kernels/common/cuda_rotation.hpp"
 #include "kernels/quantize/cuda/cuda_fragments.hpp"
 #include "kernels/quantize/cuda/cuda_kernels.hpp"
 #include "kernels/quantize/cuda/cuda_search.hpp"
@@ -10,14 +11,22 @@ namespace {
 template <lpt_format kScale>
 __device__ __forceinline__ BlockGridScale found_scale(const CastJob &job, const FragmentPlace &place) {
   BlockGridScale scale = {};
-  if (place.count > 0) scale.code = load_scale<kScale>(job, place.row, place.column / kFragment / job.lanes);
+  if (place.count > 0) scale.code = load_scale<kScale>(job, place.row, place.column / kFragment >> job.lane_shift);
   __syncwarp();
   scale.inverse = inverse_scale(block_scale_value(kScale, scale.code) * tensor_scale_of(job));
   return scale;
 }
 
-template <lpt_format kFormat, lpt_format kScale, Dtype kSource, bool kIsDrawn>
-__global__ void __launch_bounds__(kFragmentThreads) quantize_fragments(CastJob job, uint32_t fragments_of_row) {
+// As cuda_rotate.cu does it on its way to memory.
+__device__ __forceinline__ void prepare_fragment(const CastJob &job, FloatFragment &fragment,
+                                                 const FragmentPlace &place) {
+  multiply(fragment, job.factors, place.column, place.count);
+  multiply(fragment, job.signs, place.column, place.count);
+  if (job.is_rotated) rotate_sixteen(fragment, place.count);
+}
+
+template <lpt_format kFormat, lpt_format kScale, Dtype kSource, bool kIsDrawn, bool kIsPrepared>
+__global__ void __launch_bounds__(kFragmentThreads) quantize_fragments(CastJob job, Divisor fragments_of_row) {
   constexpr Element kTarget = small_element(kFormat);
   const FragmentPlace place = fragment_place(job, fragments_of_row);
   const bool is_full = place.count == kFragment;
@@ -25,10 +34,10 @@ __global__ void __launch_bounds__(kFragmentThreads) quantize_fragments(CastJob j
   if (place.count > 0) {
     fragment = load_fragment<kSource>(job.source, place.row * job.source_stride + place.column, place.count,
                                       is_full && job.loads_whole);
+    if constexpr (kIsPrepared) prepare_fragment(job, fragment, place);
   }
   FragmentFacts facts;
   if (kScale != LPT_FORMAT_NONE || job.amax != nullptr || job.has_nan != nullptr) facts = facts_of(fragment);
-  tell_facts(job.amax, job.has_nan, facts);
   float inverse = 1.0f / tensor_scale_of(job);
   if constexpr (kScale != LPT_FORMAT_NONE) {
     const FragmentFacts all = facts_of_lanes(facts, job.lanes);
@@ -36,16 +45,28 @@ __global__ void __launch_bounds__(kFragmentThreads) quantize_fragments(CastJob j
     const BlockGridScale scale = is_found ? found_scale<kScale>(job, place) : settle_scale<kScale>(job, all.amax);
     inverse = scale.inverse;
     const int64_t fragment_column = place.column / kFragment;
-    if (place.count > 0 && fragment_column % job.lanes == 0 && job.scales != BlockScales::kGiven) {
-      store_scale<kScale>(job, place.row, fragment_column / job.lanes,
+    if (place.count > 0 && (fragment_column & (job.lanes - 1)) == 0 && job.scales != BlockScales::kGiven) {
+      store_scale<kScale>(job, place.row, fragment_column >> job.lane_shift,
                           written_scale<kTarget, kScale>(scale.code, all.has_nan));
     }
   }
-  if (place.count == 0) return;
-  const CodeFragment<kTarget.bits> codes =
-      cast_fragment<kTarget, kIsDrawn>(job, fragment, inverse, random_index(job, place.row, place.column), place.count);
-  store_codes(job.target, place.row * job.target_stride + place.column * kTarget.bits / 8, place.count,
-              is_full && job.stores_whole, codes);
+  if (place.count > 0) {
+    const CodeFragment<kTarget.bits> codes = cast_fragment<kTarget, kIsDrawn>(
+        job, fragment, inverse, random_index(job, place.row, place.column), place.count);
+    store_codes(job.target, place.row * job.target_stride + place.column * kTarget.bits / 8, place.count,
+                is_full && job.stores_whole, codes);
+  }
+  tell_facts(job.amax, job.has_nan, facts);
+}
+
+template <lpt_format kTarget, lpt_format kScale, bool kIsPrepared>
+void launch(const QuantizeRequest &request, void *stream) {
+  for_cast(request, [&]<Dtype kSource, bool kIsDrawn>(CastTag<kSource, kIsDrawn>) {
+    for_fragment_rows(cast_job(request), [&](const CastJob &job, uint32_t blocks, const Divisor &fragments_of_row) {
+      LPT_LAUNCH((quantize_fragments<kTarget, kScale, kSource, kIsDrawn, kIsPrepared>), blocks, kFragmentThreads, 0,
+                 stream, job, fragments_of_row);
+    });
+  });
 }
 
 }  // namespace
@@ -53,12 +74,10 @@ __global__ void __launch_bounds__(kFragmentThreads) quantize_fragments(CastJob j
 void quantize_fragments_cuda(const QuantizeRequest &request, void *stream) {
   if (is_searched(request)) search_scales_cuda(request, stream);
   for_block_format(request.target.format, [&]<lpt_format kTarget, lpt_format kScale>(BlockTag<kTarget, kScale>) {
-    for_cast(request, [&]<Dtype kSource, bool kIsDrawn>(CastTag<kSource, kIsDrawn>) {
-      for_fragment_rows(cast_job(request), [&](const CastJob &job, uint32_t blocks, uint32_t fragments_of_row) {
-        LPT_LAUNCH((quantize_fragments<kTarget, kScale, kSource, kIsDrawn>), blocks, kFragmentThreads, 0, stream, job,
-                   fragments_of_row);
-      });
-    });
+    if constexpr (kTarget == LPT_FORMAT_E2M1FN) {
+      if (is_prepared(request)) return launch<kTarget, kScale, true>(request, stream);
+    }
+    launch<kTarget, kScale, false>(request, stream);
   });
 }
 

@@ -15,11 +15,12 @@ struct FragmentPlace {
   int32_t count;  // 0: beyond the row, or the matrix
 };
 
-__device__ __forceinline__ FragmentPlace fragment_place(const CastJob &job, uint32_t fragments_of_row) {
+__device__ __forceinline__ FragmentPlace fragment_place(const CastJob &job, const Divisor &fragments_of_row) {
   const uint32_t index = blockIdx.x * kFragmentThreads + threadIdx.x;
+  const uint32_t row = quotient(index, fragments_of_row);
   FragmentPlace place = {};
-  place.row = job.first_line + index / fragments_of_row;
-  place.column = static_cast<int64_t>(index % fragments_of_row) * kFragment;
+  place.row = job.first_line + row;
+  place.column = static_cast<int64_t>(index - row * fragments_of_row.number) * kFragment;
   const int64_t left = job.columns - place.column;
   place.count = place.row >= job.rows || left <= 0 ? 0 : static_cast<int32_t>(left < kFragment ? left : kFragment);
   return place;
@@ -35,7 +36,7 @@ void for_fragment_rows(const CastJob &whole, const Launch &launch) {
   for_lines(whole, whole.rows, most, [&](const CastJob &job, uint32_t rows) {
     const int64_t fragments = rows * fragments_of_row;
     launch(job, static_cast<uint32_t>((fragments + kFragmentThreads - 1) / kFragmentThreads),
-           static_cast<uint32_t>(fragments_of_row));
+           divisor_of(static_cast<uint32_t>(fragments_of_row)));
   });
 }
 

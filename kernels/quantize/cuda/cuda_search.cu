@@ -64,7 +64,7 @@ __device__ __forceinline__ uint32_t searched_code(const CastJob &job, const Floa
 
 // As quantize_fragments, without the codes. Every thread of a block comes to the end.
 template <lpt_format kFormat, lpt_format kScale, Dtype kSource>
-__global__ void __launch_bounds__(kFragmentThreads) search_scales(CastJob job, uint32_t fragments_of_row) {
+__global__ void __launch_bounds__(kFragmentThreads) search_scales(CastJob job, Divisor fragments_of_row) {
   const FragmentPlace place = fragment_place(job, fragments_of_row);
   FloatFragment fragment = {};
   if (place.count > 0) {
@@ -73,7 +73,7 @@ __global__ void __launch_bounds__(kFragmentThreads) search_scales(CastJob job, u
   }
   fragment = finite_numbers(fragment);
   const FragmentFacts all = facts_of_lanes(facts_of(fragment), job.lanes);
-  const int64_t block = place.column / kFragment / job.lanes;
+  const int64_t block = place.column / kFragment >> job.lane_shift;
   const int64_t begin = block * job.lanes * kFragment, left = job.columns - begin;
   const auto count = static_cast<float>(left < job.lanes * kFragment ? left : job.lanes * kFragment);
   const uint32_t code = searched_code<kFormat, kScale>(job, fragment, bits_float(all.amax), count);
@@ -86,7 +86,7 @@ void search_scales_cuda(const QuantizeRequest &request, void *stream) {
   for_block_format(request.target.format, [&]<lpt_format kFormat, lpt_format kScale>(BlockTag<kFormat, kScale>) {
     if constexpr (kScale != LPT_FORMAT_NONE) {
       for_float_dtype(request.source.format.element, [&]<Dtype kSource>(DtypeTag<kSource>) {
-        for_fragment_rows(cast_job(request), [&](const CastJob &job, uint32_t blocks, uint32_t fragments_of_row) {
+        for_fragment_rows(cast_job(request), [&](const CastJob &job, uint32_t blocks, const Divisor &fragments_of_row) {
           LPT_LAUNCH((search_scales<kFormat, kScale, kSource>), blocks, kFragmentThreads, 0, stream, job,
                      fragments_of_row);
         });

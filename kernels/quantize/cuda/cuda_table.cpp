@@ -2,6 +2,7 @@
 #include "kernels/quantize/cuda/cuda_kernels.hpp"
 #include "kernels/quantize/cuda/cuda_scale.hpp"
 #include "kernels/quantize/cuda/cuda_scaler.hpp"
+#include "kernels/quantize/cuda/cuda_search.hpp"
 #include "kernels/quantize/cuda/cuda_sums.hpp"
 #include "src/formats/block_scale.hpp"
 
@@ -89,6 +90,7 @@ bool is_rule_of_fragments(const QuantizeRequest &request) {
 // Kernels read along rows.
 const char *unsupported_directions(const QuantizeRequest &request) {
   if (request.source.column_stride != 1) return "takes adjacent columns only";
+  if (request.untransposed.data != nullptr) return "writes one output only";
   const bool is_drawn = request.rounding == LPT_ROUNDING_STOCHASTIC;
   return is_drawn && request.random_column_stride != 1 ? "draws along rows only" : nullptr;
 }
@@ -97,6 +99,8 @@ const char *unsupported_fragments(const QuantizeRequest &request) {
   if (const char *why = unsupported_cast(request)) return why;
   if (const char *why = unsupported_directions(request)) return why;
   const Format &format = request.target.format;
+  if (is_prepared(request) && format.element != LPT_FORMAT_E2M1FN) return "rotates for e2m1fn only";
+  if (is_prepared(request) && is_searched(request)) return "rotates for scale rules of amax only";
   if (format.block_scale == LPT_FORMAT_NONE) {
     return has_eight_bits(format) ? nullptr : "needs block scales except for e4m3fn, e5m2 and int8";
   }
@@ -106,6 +110,7 @@ const char *unsupported_fragments(const QuantizeRequest &request) {
 
 const char *unsupported_lines(const QuantizeRequest &request) {
   if (const char *why = unsupported_cast(request)) return why;
+  if (is_prepared(request)) return "rotates nothing";
   const Format &format = request.target.format;
   if (!has_eight_bits(format)) return "gives e4m3fn, e5m2 and int8 only";
   if (format.block_scale != LPT_FORMAT_F32 || format.block_rows != 1 || format.block_columns != LPT_BLOCK_EXTENT_FULL) {
@@ -118,6 +123,7 @@ const char *unsupported_lines(const QuantizeRequest &request) {
 
 const char *unsupported_tiles(const QuantizeRequest &request) {
   if (const char *why = unsupported_cast(request)) return why;
+  if (is_prepared(request)) return "rotates nothing";
   const Format &format = request.target.format;
   if (!is_byte(format.element)) return "gives e4m3fn and e5m2 only";
   if (format.block_scale != LPT_FORMAT_F32 || format.block_rows != 128 || format.block_columns != 128) {
@@ -129,6 +135,7 @@ const char *unsupported_tiles(const QuantizeRequest &request) {
 
 const char *unsupported_squares(const QuantizeRequest &request) {
   if (const char *why = unsupported_cast(request)) return why;
+  if (is_prepared(request)) return "rotates nothing";
   const Format &format = request.target.format;
   if (format.element != LPT_FORMAT_E2M1FN || format.block_scale != LPT_FORMAT_E4M3FN) {
     return "gives e2m1fn with e4m3fn scales only";
@@ -144,12 +151,14 @@ const char *unsupported_transposed(const QuantizeRequest &request) {
   if (!has_eight_bits(format) || format.block_scale != LPT_FORMAT_NONE) {
     return "gives e4m3fn, e5m2 and int8 of one scale only";
   }
+  if (is_prepared(request)) return "rotates nothing";
   if (request.source.row_stride != 1) return "takes adjacent rows only";
   const bool is_drawn = request.rounding == LPT_ROUNDING_STOCHASTIC;
   return is_drawn && request.random.row_stride != 1 ? "draws along the source's rows only" : nullptr;
 }
 
 const char *unsupported_any(const QuantizeRequest &request) {
+  if (request.untransposed.data != nullptr || is_prepared(request)) return "writes one output, and rotates nothing";
   if (!are_numbers(request.source.format.element)) return "takes f32, bf16 and f16 only";
   const bool is_long = request.rule == LPT_SCALE_RULE_LIST && request.scale_list_count > kLongestListOnDevice;
   return is_long ? "takes lists of 64 scales at most" : nullptr;

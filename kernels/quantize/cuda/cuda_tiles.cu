@@ -6,7 +6,7 @@
 namespace lpt {
 namespace {
 
-constexpr uint32_t kThreads = 256;
+constexpr uint32_t kThreads = 512;
 constexpr int32_t kTile = 128;
 constexpr int32_t kFragmentsOfRow = kTile / kFragment;
 constexpr int32_t kFragments = kTile * kFragmentsOfRow / static_cast<int32_t>(kThreads);  // of a thread
@@ -30,14 +30,18 @@ __device__ __forceinline__ TileFragment tile_fragment(const CastJob &job, int32_
 template <lpt_format kFormat, Dtype kSource, bool kIsDrawn>
 __global__ void __launch_bounds__(kThreads) quantize_tiles(CastJob job) {
   constexpr Element kTarget = small_element(kFormat);
+  RawFragment<kSource> raw[kFragments];
+#pragma unroll
+  for (int32_t i = 0; i < kFragments; ++i) {
+    const TileFragment at = tile_fragment(job, i);
+    raw[i] = load_raw_fragment<kSource>(job.source, at.row * job.source_stride + at.column, at.count,
+                                        at.count == kFragment && job.loads_whole);
+  }
   FloatFragment fragments[kFragments];
   FragmentFacts facts;
 #pragma unroll
   for (int32_t i = 0; i < kFragments; ++i) {
-    const TileFragment at = tile_fragment(job, i);
-    if (at.count == 0) continue;
-    fragments[i] = load_fragment<kSource>(job.source, at.row * job.source_stride + at.column, at.count,
-                                          at.count == kFragment && job.loads_whole);
+    fragments[i] = decode_fragment(raw[i]);
     const FragmentFacts own = facts_of(fragments[i]);
     facts.amax = larger(facts.amax, own.amax);
     facts.has_nan |= own.has_nan;

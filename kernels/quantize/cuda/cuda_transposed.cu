@@ -6,9 +6,27 @@
 namespace lpt {
 namespace {
 
+// The codes in the order of the source, where they are requested too.
+struct UntransposedJob {
+  void *target;  // NULL: none
+  int64_t stride;
+  const float *tensor_scale;
+  bool stores_whole;
+};
+
+UntransposedJob untransposed_job(const MatrixView &target) {
+  const bool has_scale = target.format.tensor_scale != LPT_FORMAT_NONE;
+  return {target.data, target.row_stride, has_scale ? target.tensor_scale : nullptr,
+          is_on(target.data, target.row_stride, 16)};
+}
+
+__device__ __forceinline__ float inverse_of(const float *tensor_scale) {
+  return 1.0f / (tensor_scale == nullptr ? 1.0f : *tensor_scale);
+}
+
 // A tile's rows and columns are the target's; a line of the source is one of its columns.
 template <lpt_format kFormat, Dtype kSource, bool kIsDrawn>
-__global__ void __launch_bounds__(kTransposeThreads) quantize_transposed(CastJob job) {
+__global__ void __launch_bounds__(kTransposeThreads) quantize_transposed(CastJob job, UntransposedJob beside) {
   constexpr Element kTarget = small_element(kFormat);
   const int64_t first_row = (job.first_line + blockIdx.y) * kTransposeTile;
   const int64_t first_column = int64_t{blockIdx.x} * kTransposeTile;
@@ -22,15 +40,19 @@ __global__ void __launch_bounds__(kTransposeThreads) quantize_transposed(CastJob
   }
   FragmentFacts facts;
   if (job.amax != nullptr || job.has_nan != nullptr) facts = facts_of(fragment);
-  tell_facts(job.amax, job.has_nan, facts);
-  const float inverse = 1.0f / tensor_scale_of(job);
+  const uint64_t random = random_index(job, row, column);
+  if (beside.target != nullptr && count > 0) {
+    store_codes(beside.target, column * beside.stride + row, count, count == kFragment && beside.stores_whole,
+                cast_fragment<kTarget, kIsDrawn>(job, fragment, inverse_of(beside.tensor_scale), random, count));
+  }
   const CodeFragment<8> transposed_copy =
-      transpose_tile(cast_fragment<kTarget, kIsDrawn>(job, fragment, inverse, random_index(job, row, column), count));
+      transpose_tile(cast_fragment<kTarget, kIsDrawn>(job, fragment, inverse_of(job.tensor_scale), random, count));
   const int64_t target_row = first_row + transpose_line();
   const int64_t target_column = first_column + transpose_place();
   const int32_t written = target_row < job.rows ? count_below(target_column, job.columns) : 0;
   store_codes(job.target, target_row * job.target_stride + target_column, written,
               written == kFragment && job.stores_whole, transposed_copy);
+  tell_facts(job.amax, job.has_nan, facts);
 }
 
 template <lpt_format kTarget>
@@ -44,7 +66,7 @@ void launch(const QuantizeRequest &request, void *stream) {
     const int64_t tile_rows = (source.rows + kTransposeTile - 1) / kTransposeTile;
     for_lines(whole, tile_rows, kMostGridLines, [&](const CastJob &job, uint32_t rows) {
       LPT_LAUNCH((quantize_transposed<kTarget, kSource, kIsDrawn>), dim3(tiles, rows), kTransposeThreads, 0, stream,
-                 job);
+                 job, untransposed_job(request.untransposed));
     });
   });
 }
