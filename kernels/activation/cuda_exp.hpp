@@ -1,5 +1,5 @@
-// Functions of functions.hpp for sixteen numbers, bit for bit. They branch for each number where one may be a NaN, or a result
-// subnormal or infinite; here one branch is for sixteen.
+// Functions of functions.hpp for the 16 elements of a fragment, with the same bits. The scalar functions branch for each
+// element that may be a NaN, or whose result may be subnormal or infinite. These functions branch once for all 16.
 #pragma once
 
 #include "kernels/common/cuda_fragment.hpp"
@@ -7,9 +7,10 @@
 
 namespace lpt {
 
-// exp(-87) is a normal number.
+// Bound of |x| for which exp(x) and exp(-x) are normal numbers.
 constexpr float kMiddle = 87.0f;
 
+// Returns whether |x| <= kMiddle for all elements. A NaN gives false.
 __device__ __forceinline__ bool are_in_middle(const FloatFragment &x) {
   float most = 0.0f;
 #pragma unroll
@@ -17,7 +18,7 @@ __device__ __forceinline__ bool are_in_middle(const FloatFragment &x) {
   return most <= kMiddle;
 }
 
-// exp_f32() of |x| <= kMiddle: 2^n is one factor, and a product with it is exact.
+// Computes exp_f32(x) for |x| <= kMiddle. In this range 2^n is one normal factor, and the multiplication by it is exact.
 __device__ __forceinline__ float middle_exp(float x) {
   using K = ExpConstants;
   const float biased = fused_multiply_add(x, K::kLog2E, K::kRoundBias);
@@ -27,7 +28,7 @@ __device__ __forceinline__ float middle_exp(float x) {
   return exp_polynomial(r) * bits_float((float_bits(biased) << 23) + 0x3F800000u);
 }
 
-// 1 / x, rounded to nearest, for 1 <= x <= 2: the compiler's steps in the middle of the range.
+// Computes 1 / x, rounded to nearest, for 1 <= x <= 2: the steps of the compiler for this range, without its branch.
 __device__ __forceinline__ float middle_inverse(float x) {
 #if defined(__CUDA_ARCH__)
   float inverse;
@@ -38,13 +39,14 @@ __device__ __forceinline__ float middle_inverse(float x) {
 #endif
 }
 
+// Computes silu_f32(x) for |x| <= kMiddle, from exp(-|x|).
 __device__ __forceinline__ float middle_silu(float x) {
   const float e = middle_exp(-magnitude_of(x));
   const float larger = middle_inverse(1.0f + e);
   return x * (x < 0.0f ? e * larger : larger);
 }
 
-// silu_f32().
+// Computes silu_f32() of each element.
 __device__ __forceinline__ FloatFragment silu_of(FloatFragment x) {
   if (are_in_middle(x)) {
 #pragma unroll

@@ -15,8 +15,8 @@ __device__ __forceinline__ float stored_number(lpt_format format, float number) 
   return number_of<Dtype::kF16>(code_of<Dtype::kF16>(number));
 }
 
-// The sum over all threads of the block, for each of them: halves of a warp, then the warps in turn. The order does not depend
-// on who comes first. Every thread comes here, any number of times.
+// Returns the sum over all threads of the block, to each thread: a butterfly within each warp, then the warps in order. The
+// order is fixed, so that results are reproducible. All threads of the block must call it; it may be called repeatedly.
 __device__ __forceinline__ double block_sum(double number, uint32_t warps = kLineThreads / 32) {
   __shared__ double sums[32];
   for (uint32_t distance = 16; distance > 0; distance /= 2) number += __shfl_xor_sync(kAllLanes, number, distance);
@@ -28,7 +28,7 @@ __device__ __forceinline__ double block_sum(double number, uint32_t warps = kLin
   return sum;
 }
 
-// A NaN where one of them is.
+// Returns max(a, b), or a NaN if a or b is NaN.
 __device__ __forceinline__ float larger_or_nan(float a, float b) {
 #if defined(__CUDA_ARCH__)
   float larger;
@@ -39,7 +39,8 @@ __device__ __forceinline__ float larger_or_nan(float a, float b) {
 #endif
 }
 
-// The largest, or a NaN.
+// Returns the largest number of all threads of the block, to each thread, or a NaN if one of them is NaN. All threads of the
+// block must call it; it may be called repeatedly.
 __device__ __forceinline__ float block_peak(float number, uint32_t warps) {
   __shared__ float numbers[32];
   for (uint32_t distance = 16; distance > 0; distance /= 2) {
@@ -55,7 +56,8 @@ __device__ __forceinline__ float block_peak(float number, uint32_t warps) {
   return number;
 }
 
-// The largest, NaN left out; minus infinity where there is nothing.
+// Returns the largest number of all threads of the block, to each thread. No number may be NaN. A thread without elements
+// passes minus infinity, which is the result for an empty row.
 __device__ __forceinline__ float block_largest(float number) {
   __shared__ float numbers[kLineThreads / 32];
   for (uint32_t distance = 16; distance > 0; distance /= 2) {

@@ -1,4 +1,4 @@
-// Softmax: a block of threads takes a row, whose sum is made in f64.
+// Softmax: one thread block per row, with the sum in f64.
 #include "kernels/activation/cuda_exp.hpp"
 #include "kernels/activation/cuda_kernels.hpp"
 #include "kernels/activation/cuda_softmax.hpp"
@@ -7,7 +7,7 @@
 namespace lpt {
 namespace {
 
-// Of the numbers of a fragment those that the row sees, from `first` to below `last`.
+// The visible elements of a fragment: indices `first` to below `last`.
 struct SeenPart {
   int32_t first, last;
 
@@ -23,7 +23,7 @@ __device__ __forceinline__ SeenPart seen_part(const SeenColumns &seen, int64_t c
           fragment_count(seen.end, column)};
 }
 
-// exp(scale · (x - top)) in place, of numbers that are not seen 0. One branch is for sixteen numbers.
+// Replaces visible elements by exp(scale · (x - top)), and the others by 0. A full fragment needs one branch for 16 elements.
 __device__ __forceinline__ void exponentials(FloatFragment &x, const SeenPart &part, float scale, float top) {
 #pragma unroll
   for (int32_t i = 0; i < kFragment; ++i) x.number[i] = scale * (x.number[i] - top);
@@ -38,7 +38,7 @@ __device__ __forceinline__ void exponentials(FloatFragment &x, const SeenPart &p
   }
 }
 
-// The largest of sign · x that is seen; a NaN where there is one.
+// Returns the largest of `peak` and sign · x over the visible elements, or a NaN if one of them is NaN.
 __device__ __forceinline__ float peak_of_part(const FloatFragment &x, const SeenPart &part, float sign, float peak) {
   if (part.is_full()) {
 #pragma unroll
@@ -52,7 +52,8 @@ __device__ __forceinline__ float peak_of_part(const FloatFragment &x, const Seen
   return peak;
 }
 
-// What is not seen becomes 0. Exponentials are no NaN where their sum is none.
+// Multiplies visible elements by `inverse`, and sets the others to 0. If `inverse` is not NaN, neither is any exponential, so
+// no NaN needs replacement.
 __device__ __forceinline__ void scale_part(FloatFragment &x, const SeenPart &part, float inverse) {
   if (part.is_full() && inverse == inverse) {
 #pragma unroll
@@ -66,7 +67,8 @@ __device__ __forceinline__ void scale_part(FloatFragment &x, const SeenPart &par
 constexpr int64_t kMostHeldThreads = 512;
 constexpr int64_t kMostHeldColumns = kMostHeldThreads * kFragment;
 
-// A block has as many threads as a row has fragments, and holds the row in registers. Longer rows are read three times.
+// If kIsHeld, a block has one thread per fragment of a row, in whole warps, and holds the row in registers. Longer rows are
+// read three times.
 template <bool kIsHeld>
 __global__ void __launch_bounds__(kIsHeld ? kMostHeldThreads : kLineThreads, 3) softmax_forward(SoftmaxJob job) {
   const float sign = job.scale < 0.0f ? -1.0f : 1.0f;

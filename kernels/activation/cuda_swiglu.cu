@@ -1,4 +1,4 @@
-// SwiGLU there and back: exact, the operations of ref.cpp in its order.
+// SwiGLU forward and backward: exact, the operations of ref.cpp in the same order.
 #include "kernels/activation/cuda_exp.hpp"
 #include "kernels/activation/cuda_kernels.hpp"
 #include "kernels/activation/cuda_line.hpp"
@@ -41,7 +41,8 @@ __global__ void __launch_bounds__(kLineThreads) swiglu_forward(ForwardJob job) {
   }
 }
 
-// Each block raises the amax of all of its columns: two blocks for each multiprocessor of an H100 are enough.
+// Limits the rows of the grid, because each block raises the amax of all its columns by atomics. Two blocks for each of the 132
+// multiprocessors of an H100 are enough.
 uint32_t few_rows(const FragmentGrid &grid) {
   constexpr uint32_t kBlocks = 2 * 132;
   const uint32_t most = grid.grid_x < kBlocks ? kBlocks / grid.grid_x : 1;

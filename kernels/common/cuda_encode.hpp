@@ -58,7 +58,7 @@ LPT_HOST_DEVICE static inline uint32_t drawn_integer(float value, uint32_t rando
   return integer_code<kElement>(bits, (lifted + 2 * random + 1) >> wide);
 }
 
-// Held between 0 and 1; a NaN becomes 0.
+// Clamps to 0 .. 1; a NaN becomes 0.
 LPT_HOST_DEVICE static inline float unit_held(float number) {
 #if defined(__CUDA_ARCH__)
   return __saturatef(number);
@@ -70,11 +70,12 @@ LPT_HOST_DEVICE static inline float unit_held(float number) {
 template <Element kElement>
 constexpr bool kIsE2m1 = kElement.bits == 4 && kElement.mantissa_bits == 1;
 
-constexpr uint32_t kOnesBits = 0x4B000000u;  // 2^23: the last place is 1
+constexpr uint32_t kOnesBits = 0x4B000000u;  // 2^23, where the last place of an f32 is 1
 
-// kOnesBits + the magnitude code of e2m1fn. The code is min(2y, y + 2, y / 2 + 4, 7), to nearest even: on each grid it is one of the
-// lines, which are tangents of a concave function. Each multiply-add rounds once. Numbers from 8 on are as 8, and y / 8 is exact or
-// too small to matter.
+// Returns kOnesBits + the magnitude code of e2m1fn. The code is the minimum of 2y, y + 2, y / 2 + 4 and 7, each rounded to
+// nearest even. On each grid one of these lines is exact; the others are above it, because they are tangents of a concave
+// function. Each multiply-add rounds once. Values above 8 give the result of 8. y / 8 is exact, or too small to affect the
+// result.
 LPT_HOST_DEVICE static inline uint32_t nearest_e2m1(float magnitude) {
   const float eighth = unit_held(magnitude * 0.125f);
   const uint32_t halves = float_bits(fused_multiply_add(eighth, 16.0f, 0x1p23f));
@@ -85,8 +86,8 @@ LPT_HOST_DEVICE static inline uint32_t nearest_e2m1(float magnitude) {
   return least < kOnesBits + 7 ? least : kOnesBits + 7;
 }
 
-// Adding the number whose last place is the grid's rounds to it, to nearest even:
-//   code = (grid's exponent - least) · 2^M + significand in units of the grid.
+// Rounds to nearest even, by adding the number whose last place is the grid:
+//   code = (exponent of the grid - least exponent) · 2^M + significand in units of the grid.
 template <Element kElement>
 LPT_HOST_DEVICE static inline uint32_t nearest_code(float value) {
   if constexpr (kElement.is_integer) return nearest_integer<kElement>(value);
@@ -106,7 +107,7 @@ LPT_HOST_DEVICE static inline uint32_t nearest_code(float value) {
   return signed_code<kElement>(bits, rounded - grid + (grid >> Float::kDropped) - kLeastGrid);
 }
 
-// The sum of two numbers that are not negative, rounded down.
+// Returns a + b rounded down, for a and b that are not negative.
 LPT_HOST_DEVICE static inline float add_down(float a, float b) {
 #if defined(__CUDA_ARCH__)
   return __fadd_rd(a, b);
@@ -117,9 +118,10 @@ LPT_HOST_DEVICE static inline float add_down(float a, float b) {
 #endif
 }
 
-// psi and the quotient of encode() in one number: bits of f32 are floor(significand · 2^(b + 1) / 2^s) and the exponent, to which
-// 2R + 1 is added. Subnormal codes are on the grid of y + 2^e_min, whose exponent is one too large. The larger one of the two is right:
-// as functions of y they touch at 2^e_min, and each is below the other one where its grid does not hold.
+// Computes psi and the quotient of encode() as one integer, to which 2R + 1 is added. The bits of an f32 supply both: the
+// exponent and floor(significand · 2^(b+1) / 2^s). Subnormal codes are on the grid of y + 2^e_min, whose exponent is one too
+// large. The larger of both integers is the correct one: as functions of y they are equal at 2^e_min, and each is smaller than
+// the other outside its range.
 template <Element kElement>
 LPT_HOST_DEVICE static inline uint32_t drawn_code(float value, uint32_t random, uint32_t random_bits) {
   if constexpr (kElement.is_integer) return drawn_integer<kElement>(value, random, random_bits);
@@ -142,7 +144,8 @@ constexpr bool kIsByteFloat = kElement.bits == 8 && !kElement.is_integer;
 #endif
 
 #if defined(LPT_HAS_DEVICE_CODES)
-// Saturated, to nearest even; any NaN gives 0x7F.
+// Converts two values to codes by one instruction: to nearest even, saturated. Every NaN becomes 0x7F. `first` is in the lowest
+// bits.
 template <Element kElement>
 __device__ __forceinline__ uint32_t device_pair(float first, float second) {
   uint16_t pair;
@@ -154,7 +157,7 @@ __device__ __forceinline__ uint32_t device_pair(float first, float second) {
   return pair;
 }
 
-// By f16, which has all of their numbers.
+// Converts two codes to f32 via f16, which represents every value of e4m3fn and e5m2.
 template <Element kElement>
 __device__ __forceinline__ void device_numbers(uint32_t pair, float &first, float &second) {
   uint32_t halves;
@@ -169,6 +172,7 @@ __device__ __forceinline__ void device_numbers(uint32_t pair, float &first, floa
 #endif
 
 template <Element kElement>
+// Corrects the code at bit `shift` if number · inverse is NaN: the conversion instruction for pairs returns a positive NaN.
 LPT_HOST_DEVICE static inline uint32_t with_nan(uint32_t codes, float number, float inverse, int32_t shift) {
   const float product = number * inverse;
   if (product == product) return codes;
@@ -177,7 +181,8 @@ LPT_HOST_DEVICE static inline uint32_t with_nan(uint32_t codes, float number, fl
 }
 
 #if defined(LPT_HAS_DEVICE_CODES)
-// A product with |inverse| has the number's sign, but the device has one code of NaN.
+// Converts by the instruction for pairs. The factor is |inverse|, so that a code has the sign of the element. NaNs are
+// corrected one by one, because the instruction returns one NaN code.
 template <Element kElement, int32_t kWords>
 __device__ __forceinline__ void device_bytes(const float (&number)[4 * kWords], float inverse,
                                              uint32_t (&word)[kWords]) {
@@ -194,7 +199,7 @@ __device__ __forceinline__ void device_bytes(const float (&number)[4 * kWords], 
 }
 #endif
 
-// Codes of eight bits of scaled(number, inverse), four to a word, the first one lowest.
+// Computes the 8-bit codes of scaled(number, inverse), four to a word, the first in the lowest bits.
 template <Element kElement, int32_t kWords>
 LPT_HOST_DEVICE static inline void nearest_bytes(const float (&number)[4 * kWords], float inverse,
                                                  uint32_t (&word)[kWords]) {
@@ -211,7 +216,7 @@ LPT_HOST_DEVICE static inline void nearest_bytes(const float (&number)[4 * kWord
   }
 }
 
-// Two of any number of bits.
+// Returns two adjacent codes of any width, the first in the lowest bits.
 template <Element kElement>
 LPT_HOST_DEVICE static inline uint32_t nearest_pair(float first, float second) {
   return nearest_code<kElement>(first) | nearest_code<kElement>(second) << kElement.bits;
@@ -234,7 +239,7 @@ LPT_HOST_DEVICE static inline float small_number(uint32_t code) {
   return bits_float(sign | float_bits(bits_float(magnitude << (23 - kElement.mantissa_bits)) * bits_float(kUnit)));
 }
 
-// The numbers of four codes of eight bits, the first one lowest; a NaN has any sign.
+// Computes the values of four 8-bit codes, of which the first is in the lowest bits. The sign of a NaN is unspecified.
 template <Element kElement>
 LPT_HOST_DEVICE static inline void small_four(uint32_t codes, float *number) {
 #if defined(LPT_HAS_DEVICE_CODES)

@@ -89,8 +89,8 @@ __device__ __forceinline__ uint32_t code_of(float number) {
   return half_code(number);
 }
 
-// Codes of bf16 or f16, two to a word, the first one lowest. The device's instruction for two gives 0x7FFF for each NaN: those are
-// made again one by one.
+// Computes the codes of bf16 or f16, two to a word, the first in the lowest bits. The device instruction for pairs returns
+// 0x7FFF for each NaN. If one of the codes is a NaN, all are computed one by one instead.
 template <Dtype kDtype, int32_t kWords>
 __device__ __forceinline__ void encode_halves(const float (&number)[2 * kWords], uint32_t (&word)[kWords]) {
 #if defined(__CUDA_ARCH__)
@@ -112,7 +112,7 @@ __device__ __forceinline__ void encode_halves(const float (&number)[2 * kWords],
   }
 }
 
-// As decode(): a NaN of 16 bits keeps only its sign.
+// Converts as decode() does: a NaN of 16 bits keeps only its sign.
 template <Dtype kDtype>
 __device__ __forceinline__ float plain_number(uint32_t code) {
   const float number = number_of<kDtype>(code);
@@ -129,7 +129,7 @@ __device__ __forceinline__ void store_four(void *address, uint32_t a, uint32_t b
 template <Dtype kDtype>
 constexpr int32_t kFragmentWords = kFragment *kDtypeBytes<kDtype> / 4;
 
-// Sixteen numbers as they lie in memory. Where a thread takes several fragments, it loads them all before it decodes one.
+// Sixteen elements as stored in memory. A thread that processes several fragments loads all of them before it decodes one.
 template <Dtype kDtype>
 struct RawFragment {
   uint32_t word[kFragmentWords<kDtype>];
@@ -232,7 +232,7 @@ __device__ __forceinline__ float positive_nan(float number) {
   return number == number ? number : bits_float(0x7FC00000u);
 }
 
-// The larger one of `most` and |number|; a NaN where one of them is.
+// Returns max(most, |number|), or a NaN if one of them is NaN.
 __device__ __forceinline__ float larger_magnitude(float most, float number) {
 #if defined(__CUDA_ARCH__)
   float larger;
@@ -244,7 +244,7 @@ __device__ __forceinline__ float larger_magnitude(float most, float number) {
 #endif
 }
 
-// The largest one of a warp's, for all its lanes.
+// Returns the largest number of the warp, to all its lanes.
 __device__ __forceinline__ uint32_t largest_of_warp(uint32_t number) {
 #if defined(__CUDA_ARCH__)
   return __reduce_max_sync(kAllLanes, number);
@@ -257,7 +257,7 @@ __device__ __forceinline__ uint32_t largest_of_warp(uint32_t number) {
 #endif
 }
 
-// How many numbers of a row are left from `column` on, sixteen at most.
+// Returns the number of elements of the row from `column` on, at most 16.
 __device__ __forceinline__ int32_t fragment_count(int64_t columns, int64_t column) {
   const int64_t left = columns - column;
   return left <= 0 ? 0 : left < kFragment ? static_cast<int32_t>(left) : kFragment;

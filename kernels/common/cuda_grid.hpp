@@ -34,7 +34,8 @@ constexpr FragmentGrid fragment_grid(int64_t rows, int64_t columns, uint32_t thr
   return {block_x, block_y, static_cast<uint32_t>(across), static_cast<uint32_t>(down < most ? down : most)};
 }
 
-// Divides numbers below 2^31 by one that is known on the host: a product and a shift. The product's excess is below 1 / divisor.
+// A divisor that the host knows, for numbers below 2^31: the quotient is computed by a multiplication and a shift. The excess
+// of number · factor / 2^shift over the exact quotient is below 1 / divisor. The rounded quotient is therefore exact.
 struct Divisor {
   uint32_t number, factor, shift;  // factor = ceil(2^shift / number)
 };

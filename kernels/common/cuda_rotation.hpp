@@ -1,4 +1,5 @@
-// Rotations within a fragment of sixteen numbers, and what they are multiplied by before. Bits as kernels/hadamard/hadamard.hpp states.
+// Rotations of groups of at most 16 elements within a fragment, and factors of elements. kernels/hadamard/hadamard.hpp defines
+// the bits.
 #pragma once
 
 #include "kernels/common/cuda_fragment.hpp"
@@ -6,7 +7,7 @@
 
 namespace lpt {
 
-// A NaN stays as it is: what a device's product makes of one has no sign.
+// Returns number · factor. A NaN is returned unchanged, because a multiplication on a device loses its sign.
 __device__ __forceinline__ float times(float number, float factor) {
   return number == number ? number * factor : number;
 }
@@ -19,8 +20,8 @@ __device__ __forceinline__ void multiply(FloatFragment &fragment, const float *f
   }
 }
 
-// Groups of less than sixteen are those of a fragment that ends the row: the powers of two of its count, largest first. So groups
-// of 2 · stride and more end where the bits of the count do that are worth as much.
+// Combines elements at distance kStride. A fragment at the end of a row has groups of fewer than 16 elements: the powers of two
+// of `count`, largest first. Groups of at least 2 · kStride elements therefore end at `count` with its lower bits cleared.
 template <int32_t kStride>
 __device__ __forceinline__ void step_inside(FloatFragment &fragment, int32_t count) {
   const int32_t end = count & ~(2 * kStride - 1);
@@ -40,14 +41,14 @@ __device__ __forceinline__ void steps_inside(FloatFragment &fragment, int32_t co
   step_inside<8>(fragment, count);
 }
 
-// What the numbers of a group are multiplied by last.
+// Returns the last factor of element `place` of a partial fragment: 1 / sqrt(elements of its group).
 __device__ __forceinline__ float factor_inside(int32_t place, int32_t count) {
   if (place < (count & ~7)) return hadamard_factor(8);
   if (place < (count & ~3)) return hadamard_factor(4);
   return place < (count & ~1) ? hadamard_factor(2) : 1.0f;
 }
 
-// `factor` is that of the group of a full fragment.
+// Multiplies elements by the last factor of their group. `factor` is that of the group that contains a full fragment.
 __device__ __forceinline__ void scale_inside(FloatFragment &fragment, int32_t count, float factor) {
 #pragma unroll
   for (int32_t i = 0; i < kFragment; ++i) {
@@ -55,7 +56,7 @@ __device__ __forceinline__ void scale_inside(FloatFragment &fragment, int32_t co
   }
 }
 
-// In a group of sixteen, or the smaller ones that end a row. A full fragment needs no comparisons.
+// Rotates in groups of 16 columns; the last groups of a row are smaller. A full fragment needs no comparisons.
 __device__ __forceinline__ void rotate_sixteen(FloatFragment &fragment, int32_t count) {
   if (count == kFragment) {
     steps_inside(fragment, kFragment);

@@ -23,7 +23,8 @@ struct RotationJob {
   bool loads_whole, stores_whole;
 };
 
-// Between lanes; every lane of the warp comes here. `is_paired`: the thread's group is larger than the stride.
+// Combines elements of two lanes. All lanes of the warp must call it. `is_paired`: the group of the thread is larger than the
+// stride.
 __device__ __forceinline__ void step_between(FloatFragment &fragment, uint32_t distance, bool is_paired) {
   const bool is_upper = (thread_of_block() & distance) != 0;
 #pragma unroll

@@ -33,7 +33,7 @@ std::span<const KernelEntry<HadamardRequest>> hadamard_kernels();
 void hadamard_any_ref(const HadamardRequest &request);
 LPT_DECLARE_SIMD(hadamard_floats, HadamardRequest)
 
-// The group that begins with `left` columns left: the size, or the largest power of two that still fits.
+// Returns the size of a group that begins with `left` columns left: `size`, or the largest power of two that fits.
 static inline int64_t hadamard_group(int64_t size, int64_t left) {
   while (size > left) size /= 2;
   return size;

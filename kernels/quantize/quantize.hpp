@@ -45,19 +45,20 @@ struct QuantizeRequest {
   // Permits stores that bypass the caches, because the target is part of a tensor larger than the caches.
   bool is_streamed = false;
 
-  // Of devices alone. `untransposed`: data NULL, or of a transposed cast the codes in the order of the source, with a scale of their own.
+  // Only for devices. `untransposed`: data is NULL, or a transposed cast also writes these codes, in the order of the source.
+  // The tensor scale of this view is an input.
   MatrixView untransposed = {};
-  bool is_rotated = false;         // what is cast is the source ⊙ factors ⊙ signs, rotated in groups of 16 columns
+  bool is_rotated = false;         // casts source ⊙ factors ⊙ signs, rotated in groups of 16 columns
   const float *factors = nullptr;  // NULL, or one for each column
-  const float *signs = nullptr;    // likewise
+  const float *signs = nullptr;    // NULL, or one for each column
 };
 
-// What a device prepares on its way to the codes.
+// Returns whether the cast kernel of a device multiplies or rotates the source.
 inline bool is_prepared(const QuantizeRequest &request) {
   return request.is_rotated || request.factors != nullptr || request.signs != nullptr;
 }
 
-// target(r, c) = (element(r, c) - zero point) · (block scale · tensor scale), in f32, then rounded to the target.
+// Computes target(r, c) = (element(r, c) - zero point) · (block scale · tensor scale) in f32, then rounds to the target format.
 struct DequantizeRequest {
   MatrixView source;  // any format except plain uint8; column_stride 1
   MatrixView target;  // f32, f64, bf16, f16; column_stride 1

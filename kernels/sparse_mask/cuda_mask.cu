@@ -59,8 +59,9 @@ struct MaskedFragment {
 __device__ __forceinline__ uint32_t larger(uint32_t a, uint32_t b) { return a > b ? a : b; }
 __device__ __forceinline__ uint32_t smaller(uint32_t a, uint32_t b) { return a < b ? a : b; }
 
-// The bytes of a mask that keeps the two largest of four magnitudes. Those of numbers of 16 bits leave the two lowest bits of f32 free,
-// which order equal ones: the first one is the largest. A NaN is above infinity.
+// Returns the mask of the two largest of four magnitudes, a byte per element. The numbers are 16-bit elements, so the two
+// lowest bits of their f32 bits are free. These bits order equal magnitudes: the first is the largest. A NaN is ordered above
+// infinity.
 __device__ __forceinline__ uint32_t two_of_four(const float (&numbers)[4]) {
   constexpr uint32_t kNan = 0x7F800004u;
   uint32_t key[4];
@@ -74,7 +75,7 @@ __device__ __forceinline__ uint32_t two_of_four(const float (&numbers)[4]) {
   return bytes;
 }
 
-// Whether a mask alone is requested of the two largest of four numbers of 16 bits.
+// Returns whether the request is only for a mask of the two largest of four 16-bit elements.
 template <Dtype kSource, lpt_sparse_rule kRule, int kOf>
 __device__ __forceinline__ bool is_two_of_four(const MaskJob &job) {
   constexpr bool kCanBe = kSource != Dtype::kF32 && kRule == LPT_SPARSE_RULE_MAGNITUDE && kOf == 4;
