@@ -30,9 +30,10 @@ struct Cast {
   const float *scale_list = nullptr;  // NULL: the list of Gaudi 2
   int32_t scale_list_count = 0;
   CastPreprocess preparation;
-  CastStatistics *sums = nullptr;  // added to
+  CastStatistics *sums = nullptr;  // NULL, or the statistics that the cast adds to
 
-  // Of two outputs of one cast on a device: the first one finds its scale, and the cast of the second one writes its codes.
+  // For two outputs that one device kernel writes: the cast of the first computes only its scale. The cast of the second writes
+  // the codes of both.
   bool is_scale_only = false;
   const MatrixView *untransposed = nullptr;
 };

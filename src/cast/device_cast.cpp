@@ -63,7 +63,8 @@ Status prepare_source(Context &context, const Cast &cast, bool is_check_only, Ma
   return {};
 }
 
-// Whether the kernel of the cast prepares the source itself: nothing else reads what it makes of it.
+// Returns whether the cast kernel preprocesses the source itself. The tensor scale must be given, because no other kernel can
+// read the preprocessed source.
 bool is_prepared_in_cast(const Cast &cast, const QuantizeRequest &request, bool is_scale_given) {
   const CastPreprocess &preparation = cast.preparation;
   const Format &format = request.target.format;
@@ -78,7 +79,8 @@ bool is_prepared_in_cast(const Cast &cast, const QuantizeRequest &request, bool 
          request.source.column_stride == 1;
 }
 
-// What the kernel of the cast reads: as the source is where it takes that.
+// Sets the source of the cast kernel: the given source if the kernel can read or preprocess it, otherwise a transposed or
+// preprocessed copy.
 Status resolve_source(Context &context, const MatrixView &given, const Cast &cast, bool is_scale_given,
                       bool is_check_only, QuantizeRequest &request) {
   const bool is_prepared = cast.preparation.is_needed();
@@ -246,7 +248,8 @@ Status cast_through_scratch(Context &context, const MatrixView &source, const Fo
   return dequantize_matrix(context, codes[0], target, is_check_only);
 }
 
-// Whether one kernel writes both outputs: codes of eight bits with one scale each, of adjacent columns.
+// Returns whether one kernel writes both outputs: codes of e4m3fn or e5m2 with only a tensor scale, of a source with adjacent
+// columns.
 bool are_cast_together(const MatrixView &source, const MatrixView (&outputs)[2], const Cast &cast) {
   const Format &format = outputs[0].format;
   const bool is_byte = format.element == LPT_FORMAT_E4M3FN || format.element == LPT_FORMAT_E5M2;
