@@ -169,7 +169,7 @@ TEST(SimtSoftmax, ForwardIsCloseToTheReference) {
   for (int i = 0; i < (kIsSanitized ? 10 : 50); ++i) {
     const Values values = kInRange[static_cast<std::size_t>(i) % std::size(kInRange)];
     Extents e = any_extents(random);
-    if (i % 10 == 7) e = {2, 8100 + random.below(200)};  // a block holds rows of up to 8192 columns
+    if (i % 10 == 7) e = {2, 8100 + random.below(200)};  // a block holds up to 8192 columns in registers
     Matrix input = any_matrix(random, e), found = any_matrix(random, e);
     Matrix oracle = like(found);
     input.fill(random, values);

@@ -48,7 +48,7 @@ TEST(Divisor, EqualsTheDivision) {
   }
 }
 
-// Below half of the threads have nothing to do, along rows; whole blocks of them none.
+// Less than half of the threads are idle along rows, and no full block is idle.
 TEST(FragmentGrid, LeavesFewThreadsIdle) {
   for (const int64_t columns : kColumns) {
     const FragmentGrid grid = fragment_grid(4096, columns, 256);
