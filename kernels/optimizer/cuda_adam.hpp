@@ -1,8 +1,10 @@
-// The direction of Adam and AdamW for eight elements: m' / (sqrt(x) + epsilon), 0 where m' is zero, rounded as IEEE 754 has it. The
-// compiler's roots and quotients branch for each element; here one branch is for eight of them.
+// The direction of Adam and AdamW for eight elements: m' / (sqrt(x) + epsilon), 0 where m' is zero, rounded as IEEE 754
+// requires. The square roots and divisions of the compiler branch for each element. This code branches once for eight elements.
 //
-// sqrt: r = rsqrt(x), s = x · r, s + (x - s · s) · r / 2.  Quotient: r = 1 / b, r = r + r · (1 - b · r), q = a · r, q + (a - b · q) · r.
-// Each step is one multiply-add. These are the compiler's own steps for numbers in the middle of the range.
+//   sqrt:      r = rsqrt(x), s = x · r, s + (x - s · s) · r / 2
+//   quotient:  r = 1 / b, r = r + r · (1 - b · r), q = a · r, q + (a - b · q) · r
+//
+// Each step is one multiply-add. These are the steps of the compiler for values in the middle of the range.
 #pragma once
 
 #include "kernels/optimizer/cuda_eight.hpp"
@@ -27,8 +29,8 @@ __device__ __forceinline__ float middle_quotient(float a, float b) {
   return __fmaf_rn(__fmaf_rn(-b, quotient, a), reciprocal, quotient);
 }
 
-// Bits of the middle of the range: x from 2^-100 to below 2^100, |m'| from 2^-64 to below 2^64. With 0 <= epsilon < 2^50 the denominator
-// is from 2^-50 to 2^51, so that nothing below is subnormal or too large.
+// The middle of the range, as bits: x from 2^-100 to below 2^100, |m'| from 2^-64 to below 2^64. With 0 <= epsilon < 2^50 the
+// denominator is between 2^-50 and 2^51. No intermediate result is then subnormal or overflows.
 constexpr uint32_t kLeastSquare = 27u << 23, kSquares = 200u << 23;
 constexpr uint32_t kLeastMoment = 63u << 23, kMoments = 128u << 23;
 constexpr float kMostEpsilon = 0x1p50f;
@@ -39,6 +41,7 @@ __device__ __forceinline__ float adam_direction(float m, float x, float epsilon)
   return m == 0.0f ? 0.0f : m / (root_of(x) + epsilon);
 }
 
+// Computes adam_direction() of each element.
 __device__ __forceinline__ void adam_directions(const NumberEight &m, const NumberEight &x, float epsilon,
                                                 NumberEight &direction) {
 #if defined(__CUDA_ARCH__)

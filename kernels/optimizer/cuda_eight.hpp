@@ -1,6 +1,6 @@
-// Eight adjacent numbers of an array, as a thread of this family reads and writes them: half a fragment (cuda_fragment.hpp), since
-// it holds four arrays at once, and as many as one block of Philox has random bits for. What is beyond the end is zero, and is
-// not written.
+// Eight adjacent elements of an array: the unit that a thread of this family loads and stores. It is half a fragment
+// (cuda_fragment.hpp), because a thread holds four arrays at once. One Philox block has random bits for eight elements.
+// Elements past the end of the array are 0 and are not stored.
 #pragma once
 
 #include "kernels/common/cuda_fragment.hpp"
@@ -14,7 +14,7 @@ struct NumberEight {
   float number[kEight];
 };
 
-// Codes of 8 or 16 bits, elements in order, lowest first.
+// Codes of 8 or 16 bits: elements in order, the first in the lowest bits.
 template <int32_t kBits>
 struct CodeEight {
   uint32_t word[kBits / 4];
@@ -25,19 +25,19 @@ __device__ __forceinline__ uint32_t code_at(const CodeEight<kBits> &codes, int32
   return codes.word[place * kBits / 32] >> (place * kBits % 32) & ((1u << kBits) - 1);
 }
 
-// Adds the code of element `place`, which was 0.
+// Sets the code of element `place`, which must be 0.
 template <int32_t kBits>
 __device__ __forceinline__ void put_code(CodeEight<kBits> &codes, int32_t place, uint32_t code) {
   codes.word[place * kBits / 32] |= code << (place * kBits % 32);
 }
 
-// How many numbers are left from `index` on, eight at most.
+// Returns the number of elements from `index` on, at most 8.
 __device__ __forceinline__ int32_t eight_count(int64_t numbers, int64_t index) {
   const int64_t left = numbers - index;
   return left <= 0 ? 0 : left < kEight ? static_cast<int32_t>(left) : kEight;
 }
 
-// Eight numbers or codes as they lie in memory: 8, 4 or 2 words. What a thread needs is loaded before any of it is decoded.
+// Eight elements or codes as stored in memory: 8, 4 or 2 words. A thread loads all its arrays before it decodes one.
 struct RawEight {
   uint32_t word[kEight];
 };
@@ -50,7 +50,7 @@ __device__ __forceinline__ void take_four(RawEight &raw, int32_t first, const vo
   raw.word[first + 3] = four.w;
 }
 
-// Numbers of f32 or bf16: the same for all threads. `is_whole`: eight of them on a boundary of 16 bytes.
+// Loads f32 or bf16 elements; the format is the same for all threads. `is_whole`: eight elements, aligned to 16 bytes.
 __device__ __forceinline__ RawEight load_raw_numbers(bool is_bf16, const void *data, int64_t index, int32_t count,
                                                      bool is_whole) {
   const auto *const from = static_cast<const uint8_t *>(data) + index * (is_bf16 ? 2 : 4);
@@ -72,7 +72,7 @@ __device__ __forceinline__ RawEight load_raw_numbers(bool is_bf16, const void *d
   return raw;
 }
 
-// `is_whole`: on a boundary of 8 bytes.
+// Loads bytes. `is_whole`: eight bytes, aligned to 8 bytes.
 __device__ __forceinline__ RawEight load_raw_bytes(const void *data, int64_t index, int32_t count, bool is_whole) {
   const auto *const from = static_cast<const uint8_t *>(data) + index;
   RawEight raw = {};
@@ -135,7 +135,7 @@ __device__ __forceinline__ void store_bytes(void *data, int64_t index, int32_t c
   }
 }
 
-// Bits of the elements `index` to `index` + 7, and of some behind them.
+// Draws the random bits of elements `index` to `index` + 7. With 8 bits per element, the bits of eight later elements follow.
 __device__ __forceinline__ RandomFragment draw_eight(const RandomSource &source, int64_t index) {
   const auto first = static_cast<uint64_t>(source.offset + index);
   return drawn_words<1>(source, source.bits == 16 ? 2 * first : first);

@@ -1,4 +1,4 @@
-// Few numbers from few numbers: one thread, one block.
+// Kernels that compute a few values from the results of a pass: one thread block, of which one thread computes.
 #include "kernels/common/launch.hpp"
 #include "kernels/optimizer/clip.hpp"
 #include "kernels/optimizer/cuda_found.hpp"
@@ -8,9 +8,10 @@ namespace lpt {
 namespace {
 
 constexpr uint32_t kThreads = 256;
-constexpr int64_t kPiece = 4096;  // sums that are brought together at a time
+constexpr int64_t kPiece = 4096;  // sums per copy to shared memory
 
-// In the order of blocks, which is that of the CPU: one chain of additions. The others bring what it takes.
+// Adds the sums of blocks in their order, which is that of the CPU: one thread adds. All threads copy the sums to shared
+// memory.
 __device__ double sum_in_order(const double *sums, int64_t count) {
   __shared__ double piece[kPiece];
   double sum = 0.0;

@@ -1,5 +1,5 @@
-// What only devices have of this family: there the host does not know what a pass over the gradients or the moments has found,
-// so the numbers that follow from it are rows of their own.
+// Requests that only devices have: the host does not read the results of a pass over the gradients or the moments. Kernels
+// compute the values that depend on these results.
 #pragma once
 
 #include <span>
@@ -9,39 +9,38 @@
 
 namespace lpt {
 
-// Of the moments of a parameter that have one scale, the first one first.
+// Tensor scales of the moments of a parameter, the first moment first.
 struct StepScales {
-  float scale[2];    // decodes what is stored
-  float inverse[2];  // encoded it
-  float amax[3];     // as StepRequest has it
+  float scale[2];    // multiplies stored elements when decoding
+  float inverse[2];  // multiplies values when encoding
+  float amax[3];     // as in StepRequest
 };
 
-// What a step has to know of all its gradients.
+// Values of a step that depend on all gradients.
 struct GradientFacts {
   double sum_of_squares;
   int64_t nonfinite_count;
   double norm, clip_factor;
-  float gradient_scale;  // the caller's and the clip factor in one number
+  float gradient_scale;  // the scale of the caller · the clip factor
 };
 
-// The sum of all blocks in their order, and what follows from it. The count of what is not finite is there already, or it is the
-// sum of those of ranks.
+// Adds the sums of all blocks in their order, and computes the norm and the clip factor. The count of nonfinite elements is
+// already in `facts`, or is the sum of the counts of all ranks.
 struct ClipRequest {
   const double *sums;
   int64_t count;
-  double gradient_scale, largest_norm;        // 0: no clipping
+  double gradient_scale, largest_norm;        // largest_norm 0: no clipping
   GradientFacts *facts;                       // written
-  const int64_t *nonfinite_counts = nullptr;  // NULL: facts has it
-  int32_t rank_count = 0;                     // of nonfinite_counts
+  const int64_t *nonfinite_counts = nullptr;  // one per rank; NULL: facts has the count
+  int32_t rank_count = 0;                     // length of nonfinite_counts
 };
 
-// The new scales: of a delayed moment from twice the amax that is stored, of another, or where that one is 0, from the one that
-// `next` has.
+// Computes new scales. A delayed moment with a nonzero stored amax uses twice that amax. Other moments use the amax in `next`.
 struct StepScalesRequest {
-  float largest[2];  // of the element; 0: the moment has no such scale, and gets 1
+  float largest[2];  // largest value of the element; 0: the moment has no such scale, and its scale is set to 1
   bool is_delayed[2];
   const StepScales *stored;
-  StepScales *next;  // scale and inverse are written
+  StepScales *next;  // scale and inverse are outputs
 };
 
 void clip_cuda(const ClipRequest &request, void *stream);

@@ -1,4 +1,4 @@
-// What the CUDA files of this family offer, and their tables.
+// CUDA kernels of the optimizer family, and their tables.
 #pragma once
 
 #include <span>
@@ -8,7 +8,8 @@
 
 namespace lpt {
 
-// States of f32, bf16, e4m3fn, e5m2 and the dynamic trees, parameters of f32 and bf16. `amax` is on the device.
+// Supports states of f32, bf16, f16 and bytes (e4m3fn, e4m3, e5m2) with one scale, bytes in blocks of 128, and dynamic trees in
+// blocks of 256. Parameters are f32 or bf16. `amax` is in device memory.
 void step_cuda(const StepRequest &request, void *stream);
 
 void norm_cuda(const NormRequest &request, void *stream);

@@ -1,5 +1,5 @@
-// Sums of squares of a gradient: the sixteen lanes of the reference are sixteen threads, a half of a warp for each block of
-// numbers. They read side by side, so that any address serves.
+// Sums of squares of a gradient. Half a warp processes a block of elements: each of its 16 threads computes one of the 16
+// partial sums of the reference kernel. Adjacent threads load adjacent elements, so that no alignment is required.
 #include "kernels/common/cuda_fragment.hpp"
 #include "kernels/optimizer/cuda_kernels.hpp"
 #include "src/formats/block_scale.hpp"
@@ -28,7 +28,7 @@ __device__ __forceinline__ float gradient_at(const void *gradient, int64_t index
   return number_of<kGradient>(static_cast<const uint16_t *>(gradient)[index]);
 }
 
-// Numbers `lane`, `lane` + 16, ... of those from `first` on.
+// Adds the squares of elements `lane`, `lane` + 16, ... of the `count` elements from `first` on.
 template <Dtype kGradient>
 __device__ __forceinline__ LaneSum sum_of_lane(const void *gradient, int64_t first, int32_t count, uint32_t lane) {
   LaneSum sum;

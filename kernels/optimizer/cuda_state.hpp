@@ -1,4 +1,4 @@
-// Eight numbers of a state array on the device: read, measured, written. As class State of ref.cpp, which decides the bits.
+// Eight elements of a state array: load, decode, scale, encode and store. Class State of ref.cpp defines the bits.
 #pragma once
 
 #include "kernels/common/cuda_encode.hpp"
@@ -8,29 +8,29 @@
 
 namespace lpt {
 
-// How a state is in memory: what a kernel is compiled for. Numbers are f32 or bf16, bytes e4m3fn or e5m2; any is one of them
-// or none, or what else there is (cuda_state_any.hpp).
+// Storage of a state, as a template parameter of kernels. kNumbers is f32 or bf16; kBytes is e4m3fn or e5m2; kTree is a dynamic
+// tree. kAny is any storage, which is known at run time (cuda_state_any.hpp).
 enum class Kept { kNone, kNumbers, kBytes, kTree, kAny };
 
-// What a kernel needs to know of a StateArray; taken by value.
+// A StateArray as a kernel argument, passed by value.
 struct StateJob {
   void *data;  // NULL: none
   float *block_scales;
   lpt_format element;
   float scale, inverse;
-  uint32_t lanes;        // fragments of a block, a power of two; 0: one scale
-  uint32_t block_shift;  // logarithm of a block's elements
+  uint32_t lanes;        // threads per block of elements, a power of two; 0: no blocks
+  uint32_t block_shift;  // log2 of the elements of a block
   bool is_drawn;         // rounds stochastically
   lpt_optimizer_underflow underflow;
   RandomSource random;
-  bool is_aligned;  // fragments lie on boundaries of what they take
-  float largest;    // of the element; of trees 1
-  // Of any kind alone:
+  bool is_aligned;  // groups of eight elements are aligned for vector loads and stores
+  float largest;    // largest value of the element; 1 for trees
+  // Only for Kept::kAny:
   uint16_t *exponents;  // NULL: not expanded
-  Element any;          // of f32 and trees none
+  Element any;          // not set for f32 and trees
 };
 
-// The trees in shared memory, where lanes may look at different places of them.
+// The dynamic trees in shared memory, where lanes can read different indices of them at once.
 struct Trees {
   const DynamicTree *of_signed, *of_unsigned;
 };
@@ -57,13 +57,14 @@ __device__ __forceinline__ void decode_tree(NumberEight &eight, const RawEight &
   for (int32_t i = 0; i < kEight; ++i) eight.number[i] = tree.level[raw.word[i / 4] >> (8 * (i % 4)) & 0xFFu];
 }
 
-// A state as memory has it, with its scale.
+// Eight elements of a state as stored in memory, and their scale.
 struct RawState {
   RawEight raw;
   float scale;
 };
 
-// `whole_scale` is that of arrays without blocks. `is_whole`: eight elements on boundaries of what they take.
+// Loads eight elements of a state. `whole_scale` is the scale of arrays without blocks. `is_whole`: eight elements, aligned for
+// vector loads.
 template <Kept kKept>
 __device__ __forceinline__ RawState load_raw_state(const StateJob &job, int64_t index, int32_t count, bool is_whole,
                                                    float whole_scale) {
@@ -102,7 +103,7 @@ __device__ __forceinline__ NumberEight scaled_eight(NumberEight eight, float sca
   return eight;
 }
 
-// f32 and bf16 have no scale.
+// Decodes eight elements of a state. f32 and bf16 have no scale.
 template <Kept kKept>
 __device__ __forceinline__ NumberEight state_numbers(const StateJob &job, const Trees &trees, const RawState &state) {
   if constexpr (kKept == Kept::kNone) {
@@ -137,7 +138,7 @@ __device__ __forceinline__ bool has_nan(const NumberEight &eight) {
   return result;
 }
 
-// The largest magnitude of sixteen or 32 lanes, or of one.
+// Returns the largest magnitude of each group of `lanes` lanes, to all lanes of the group. `lanes` is 16 or 32.
 __device__ __forceinline__ float largest_of_lanes(float number, uint32_t lanes) {
   if (lanes == 32) number = larger_magnitude(number, __shfl_xor_sync(kAllLanes, number, 16));
 #pragma unroll
@@ -147,7 +148,8 @@ __device__ __forceinline__ float largest_of_lanes(float number, uint32_t lanes) 
   return number;
 }
 
-// The new scale of the thread's block, written by its first lane; its inverse is given back. Every lane of a warp comes here.
+// Computes the new scale of the thread's block and returns its inverse. The first lane of the block stores the scale. All lanes
+// of a warp must call it.
 template <Kept kKept>
 __device__ __forceinline__ float settle_state_scale(const StateJob &job, const NumberEight &eight, int64_t index,
                                                     int32_t count) {
@@ -163,8 +165,8 @@ __device__ __forceinline__ float settle_state_scale(const StateJob &job, const N
   return inverse;
 }
 
-// bf16 has the exponents of f32: psi and the quotient of encode() are its bits, cut to b + 1 below the last place. With b = 16
-// they are one bit longer than what is there.
+// Computes psi and the quotient of encode() for bf16. Its exponents are those of f32, so they are the bits of f32, truncated to
+// b + 1 bits below the last place of bf16. For b = 16 that is one bit more than f32 has, so the bits are doubled first.
 __device__ __forceinline__ uint32_t bf16_drawn(uint32_t magnitude, uint32_t random, uint32_t bits) {
   const uint32_t lifted = magnitude * 2 >> (16 - bits);
   return (lifted + 2 * random + 1) >> (bits + 1);
@@ -179,7 +181,7 @@ __device__ __forceinline__ uint32_t bf16_state_code(float number, bool is_drawn,
   return (code > 0x7F7Fu ? 0x7F7Fu : code) | sign;
 }
 
-// One code. `value` is the number before its scale, `scaled` after, a NaN positive.
+// An element to encode. `value` is the element before its scale is applied, `scaled` after; a NaN in `scaled` is positive.
 struct Rounded {
   float value, scaled;
   uint32_t random;
@@ -190,12 +192,12 @@ __device__ __forceinline__ Rounded rounded_at(const StateJob &job, const NumberE
   return {eight.number[i], positive_nan(eight.number[i] * inverse), random_of(random, job.random.bits, i)};
 }
 
-// Whether any code of an array takes random bits: the same for all threads.
+// Returns whether codes of the array need random bits. The result is the same for all threads.
 __device__ __forceinline__ bool has_draws(const StateJob &job) {
   return job.is_drawn || job.underflow == LPT_OPTIMIZER_UNDERFLOW_STOCHASTIC;
 }
 
-// Of nothing but a zero's magnitude the least code, where that is requested.
+// Replaces a zero code of a nonzero value by the smallest code, if the option is set.
 template <Element kElement>
 __device__ __forceinline__ uint32_t clamped_code(const StateJob &job, uint32_t code, float value) {
   const bool is_zero = (code & ((1u << (kElement.bits - 1)) - 1)) == 0;
@@ -212,7 +214,7 @@ __device__ __forceinline__ uint32_t drawn_state_code(const StateJob &job, const 
   return is_drawn ? drawn_code<kElement>(number.scaled, number.random, bits) : nearest_code<kElement>(number.scaled);
 }
 
-// A NaN becomes positive. The device's arithmetic makes no other.
+// Makes a NaN positive. On a device, arithmetic returns only positive NaNs.
 __device__ __forceinline__ float made_number(float number) {
 #if defined(__CUDA_ARCH__)
   return number;
@@ -231,7 +233,7 @@ __device__ __forceinline__ void drawn_bytes(const NumberEight &eight, float inve
   }
 }
 
-// To nearest, and stochastically below the smallest code.
+// Rounds to nearest even, and stochastically below the smallest code.
 template <Element kElement>
 __device__ __forceinline__ void underflow_bytes(const StateJob &job, const NumberEight &eight, float inverse,
                                                 const RandomFragment &random, CodeEight<8> &codes) {
@@ -241,7 +243,7 @@ __device__ __forceinline__ void underflow_bytes(const StateJob &job, const Numbe
   }
 }
 
-// Of nothing but a zero the least code instead of a zero.
+// Replaces zero codes of nonzero values by the smallest code.
 __device__ __forceinline__ void clamp_bytes(const NumberEight &eight, CodeEight<8> &codes) {
   const uint32_t none_is_zero =
       ((codes.word[0] & 0x7F7F7F7Fu) + 0x7F7F7F7Fu) & ((codes.word[1] & 0x7F7F7F7Fu) + 0x7F7F7F7Fu);
@@ -325,8 +327,8 @@ __device__ __forceinline__ CodeEight<8> encode_bytes(const StateJob &job, const 
                                           : float_bytes<kElementE5m2>(job, eight, inverse, random);
 }
 
-// Every lane of a warp comes here, those without numbers too: blocks settle their scales together. `whole_inverse` is that of
-// arrays without blocks.
+// Encodes and stores eight elements of a state. All lanes of a warp must call it, also lanes without elements, because they
+// compute the scales of blocks together. `whole_inverse` is the inverse scale of arrays without blocks.
 template <Kept kKept>
 __device__ __forceinline__ void store_state(const StateJob &job, const Trees &trees, int64_t index, int32_t count,
                                             const NumberEight &eight, float whole_inverse) {

@@ -1,5 +1,5 @@
-// Eight numbers of a state array of any kind, known at run time: f16, e4m3, groups whose range is expanded, compensations. In
-// one kernel of their own, so that those of every day stay short.
+// Eight elements of a state array whose storage is known at run time: f16, e4m3, blocks with expansion, compensations. A
+// separate kernel uses this code, so that the kernels of common storage are small.
 #pragma once
 
 #include "kernels/optimizer/cuda_state.hpp"
@@ -44,7 +44,7 @@ __device__ __forceinline__ NumberEight load_any_state(const StateJob &job, const
   return eight;
 }
 
-// What a group's numbers are coded with.
+// Parameters that encode the elements of a block.
 struct AnyCoding {
   float inverse;
   bool is_expanded;
@@ -65,7 +65,8 @@ __device__ __forceinline__ float least_of_lanes(const NumberEight &eight, uint32
   return least;
 }
 
-// Every lane of a warp comes here, and below: groups settle together.
+// Computes and stores the exponent and the amax of the thread's block. All lanes of a warp must call it, and the functions that
+// call it, because they reduce a block together.
 __device__ __forceinline__ AnyCoding settle_expansion(const StateJob &job, const NumberEight &eight, int64_t index,
                                                       int32_t count) {
   const float amax = largest_of_lanes(finite_amax(eight), job.lanes);

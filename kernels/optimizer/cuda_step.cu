@@ -1,5 +1,5 @@
-// The optimizer's step: a thread takes eight adjacent elements of every array, once. The order of operations is the
-// contract's; nvcc contracts nothing (-fmad=false).
+// Optimizer step: a thread processes eight adjacent elements of every array, in one pass. The order of operations is that of
+// StepRequest. nvcc contracts no operations (-fmad=false).
 #include "kernels/optimizer/cuda_adam.hpp"
 #include "kernels/optimizer/cuda_found.hpp"
 #include "kernels/optimizer/cuda_kernels.hpp"
@@ -17,7 +17,7 @@ struct StepJob {
   StepConstants constants;
   const void *gradient;
   bool is_gradient_bf16;
-  bool is_aligned;  // all arrays: eights lie on boundaries of what they take
+  bool is_aligned;  // groups of eight elements of all arrays are aligned for vector loads and stores
   int64_t begin, count;
   StateJob first, second, parameter, compensation;
   bool is_measure;
@@ -31,7 +31,7 @@ __device__ __forceinline__ float gradient_scale_of(const StepJob &job) {
   return job.gradients != nullptr ? job.gradients->gradient_scale : job.constants.gradient_scale;
 }
 
-// With the coupled decay.
+// Returns gradient · gradient_scale, plus the coupled decay.
 __device__ __forceinline__ float scaled_gradient(const StepJob &job, float gradient, float p) {
   const float g = gradient * gradient_scale_of(job);
   return job.constants.coupled_decay != 0.0f ? g + job.constants.coupled_decay * p : g;
@@ -64,7 +64,7 @@ __device__ __forceinline__ void update_adam(const StepJob &job, NumberEight grad
   }
 }
 
-// One by one, by any method.
+// Updates element by element, by any method.
 __device__ __forceinline__ void update_by(const StepJob &job, lpt_optimizer_method method, const NumberEight &gradient,
                                           NumberEight &first, NumberEight &second, NumberEight &parameter) {
   const StepConstants &c = job.constants;
@@ -88,7 +88,7 @@ __device__ __forceinline__ void update(const StepJob &job, const NumberEight &gr
   }
 }
 
-// What bf16 drops is kept for the next step.
+// Updates with compensation: the rounding error of the bf16 parameter is kept for the next step.
 __device__ __forceinline__ void update_compensated(const StepJob &job, const NumberEight &gradient, NumberEight &first,
                                                    NumberEight &second, NumberEight &parameter,
                                                    NumberEight &compensation, const RandomFragment &random) {
@@ -108,7 +108,7 @@ __device__ __forceinline__ void update_compensated(const StepJob &job, const Num
   }
 }
 
-// Numbers beyond the end must not reach a block's scale.
+// Sets elements past the end to 0, so that they do not affect an amax or a scale.
 __device__ __forceinline__ void clear_beyond(NumberEight &eight, int32_t count) {
   if (count == kEight) return;
 #pragma unroll
@@ -123,7 +123,7 @@ __device__ __forceinline__ bool has_amax(const StateJob &job) {
   return job.lanes == 0 && (kKept == Kept::kBytes || (kKept == Kept::kAny && !is_number));
 }
 
-// Raises the amax of an array with one scale: once for each warp. Numbers have none.
+// Raises the amax of an array with one scale, by one atomic per warp. f32 and bf16 have no scale.
 template <Kept kKept>
 __device__ __forceinline__ void raise(const StateJob &job, const NumberEight &eight, float *amax) {
   if (!has_amax<kKept>(job)) return;
@@ -137,7 +137,7 @@ __device__ __forceinline__ void copy_tree(DynamicTree &to, const DynamicTree &fr
   if (threadIdx.x == 0) to.zero = from.zero;
 }
 
-// Whether measuring can give nothing new.
+// Returns whether every delayed moment has a stored amax, so that the measure pass is unnecessary.
 __device__ __forceinline__ bool is_known(const StepJob &job) {
   if (job.delayed == 0) return false;
   for (uint32_t k = 0; k < 2; ++k) {
@@ -172,7 +172,7 @@ __device__ __forceinline__ RawStep load_step(const StepJob &job, int64_t index, 
           load_gradient(job, index, count, is_whole)};
 }
 
-// What the moments are is known when it is compiled: with all kinds in one kernel it would be several times as long.
+// The storage of the moments is a template parameter, because one kernel for all storage is several times as long.
 template <Kept kFirst, Kept kSecond>
 __global__ void __launch_bounds__(kThreads, 4) step(StepJob job) {
   __shared__ DynamicTree of_signed, of_unsigned;
@@ -205,7 +205,7 @@ __global__ void __launch_bounds__(kThreads, 4) step(StepJob job) {
   store_state<Kept::kNumbers>(job.parameter, trees, index, count, parameter, job.parameter.inverse);
 }
 
-// Moments of any kind, and a compensation or none.
+// The step of moments in any storage, with or without compensation.
 __global__ void __launch_bounds__(kThreads) step_any(StepJob job) {
   __shared__ DynamicTree of_signed, of_unsigned;
   if (job.is_measure && is_known(job)) return;
@@ -243,7 +243,8 @@ __global__ void __launch_bounds__(kThreads) step_any(StepJob job) {
   store_any_state(job.compensation, trees, index, count, compensation, 1.0f);
 }
 
-// Whether eights of `bytes` each that begin with element `begin` can be moved in whole pieces.
+// Returns whether groups of eight elements, from element `begin` on, are aligned for vector loads. `bytes` is the size of an
+// element. The alignment is 8 bytes for elements of one byte, otherwise 16.
 bool is_on_boundary(const void *data, int64_t begin, int64_t bytes) {
   const auto address = reinterpret_cast<uintptr_t>(data) + static_cast<uintptr_t>(begin * bytes);
   return address % (bytes == 1 ? 8 : 16) == 0;
@@ -304,7 +305,7 @@ void launch_second(Kept second, const Launch &launch, const StepJob &job) {
   }
 }
 
-// Every method has a first moment.
+// Every method has a first moment, so kFirst is never kNone.
 void launch_first(Kept first, Kept second, const Launch &launch, const StepJob &job) {
   if (first == Kept::kAny || second == Kept::kAny || job.compensation.data != nullptr) {
     LPT_LAUNCH(step_any, launch.blocks, kThreads, 0, launch.stream, job);

@@ -1,4 +1,4 @@
-// Kernels of the device.
+// CUDA kernel tables of the optimizer family.
 #include <initializer_list>
 
 #include "kernels/optimizer/cuda_kernels.hpp"
