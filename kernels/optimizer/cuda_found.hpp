@@ -30,7 +30,7 @@ struct ClipRequest {
   const double *sums;
   int64_t count;
   double gradient_scale, largest_norm;        // largest_norm 0: no clipping
-  GradientFacts *facts;                       // written
+  GradientFacts *facts;                       // output
   const int64_t *nonfinite_counts = nullptr;  // one per rank; NULL: facts has the count
   int32_t rank_count = 0;                     // length of nonfinite_counts
 };

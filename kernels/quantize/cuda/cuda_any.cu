@@ -1,5 +1,6 @@
-// Casts of any format, rule, rounding and overflow, as quantize_any_ref() of the CPU, which decides the bits: a warp
-// settles the scale of a block, a thread makes the codes of a pack, a warp looks whether a block's scale has to tell of a NaN.
+// Casts of any format, rule, rounding and overflow. quantize_any_ref() of the CPU defines the bits. A warp computes the scale
+// of a block, and a thread computes the codes of a pack. If block_scale.hpp requires it, a warp then sets the scale of each
+// block with a NaN to NaN.
 #include "kernels/quantize/cuda/cuda_any.hpp"
 #include "kernels/quantize/cuda/cuda_kernels.hpp"
 #include "kernels/quantize/cuda/cuda_list.hpp"
@@ -9,7 +10,7 @@ namespace {
 
 constexpr uint32_t kThreads = 256;
 constexpr uint32_t kWarps = kThreads / 32;
-constexpr int32_t kLanes = 16;  // of striped_sum()
+constexpr int32_t kLanes = 16;  // as in striped_sum()
 constexpr int64_t kMostBlocksOfGrid = int64_t{1} << 20;
 
 struct AnyCastJob {
@@ -17,7 +18,7 @@ struct AnyCastJob {
   AnyCodes target;
   lpt_rounding rounding;
   lpt_overflow overflow;
-  ScaleSpec spec;  // without the tensor's inverse and the list
+  ScaleSpec spec;  // without the inverse tensor scale and the list
   ScaleList list;
   bool is_given;
   int64_t blocks_across, block_count, units_of_row, unit_elements;
@@ -44,7 +45,7 @@ __device__ __forceinline__ AnyBlock block_at(const AnyCastJob &job, int64_t numb
   return block;
 }
 
-// ---- what a block holds
+// Statistics of a block.
 
 struct AnyFacts {
   float amax = 0.0f, low = 0.0f, high = 0.0f;
@@ -92,8 +93,8 @@ __device__ __forceinline__ AnyFacts facts_of_block(const AnyCastJob &job, const 
   return facts_of_warp(facts);
 }
 
-// The sum over a block of term(number), its finite numbers alone: each row as striped_sum(), then the rows in turn. All lanes get
-// it.
+// Returns the sum of term(number) over the finite elements of a block, to all lanes: each row in the order of striped_sum(),
+// then rows in ascending order.
 template <typename Term>
 __device__ __forceinline__ float sum_of_block(const AnyCastJob &job, const AnyBlock &block, const Term &term) {
   const auto lane = static_cast<int64_t>(threadIdx.x % 32);
@@ -110,7 +111,7 @@ __device__ __forceinline__ float sum_of_block(const AnyCastJob &job, const AnyBl
   return sum;
 }
 
-// ---- the scale of a block
+// Scale of a block.
 
 __device__ __forceinline__ float squared_error(const AnyCastJob &job, float number, float scale, float inverse) {
   const AnyElement &any = job.target.any;
@@ -177,7 +178,8 @@ __device__ __forceinline__ void store_scale(const AnyCodes &codes, int64_t block
   }
 }
 
-// Scale and zero point of a block with these ends. Halves, so that the width of a block of both signs fits f32.
+// Computes and stores the scale and zero point of a block. It computes with half of each extreme, because high - low can
+// overflow f32.
 __device__ __forceinline__ void compute_zero_point(const AnyCastJob &job, int64_t block, const AnyFacts &facts) {
   const Element &element = job.target.any.element;
   const float half = facts.high * 0.5f - facts.low * 0.5f;
@@ -203,7 +205,8 @@ __global__ void __launch_bounds__(kThreads) settle_any(AnyCastJob job) {
   }
 }
 
-// After the codes, which are those of the finite scale.
+// Sets the scale of each block with a NaN to NaN; with overflow INFINITE also that of a block with an infinity. It runs after
+// quantize_any(), because codes are those of the finite scale.
 __global__ void __launch_bounds__(kThreads) corrupt_any(AnyCastJob job) {
   for (int64_t number = first_block(); number < job.block_count; number += int64_t{gridDim.x} * kWarps) {
     const AnyBlock block = block_at(job, number);
@@ -213,9 +216,9 @@ __global__ void __launch_bounds__(kThreads) corrupt_any(AnyCastJob job) {
   }
 }
 
-// ---- codes
+// Codes.
 
-// As random_bits(), without an index that varies, which would put the block into memory.
+// Computes random_bits(). No index into the Philox block is variable, because that would place the block in local memory.
 __device__ __forceinline__ uint32_t drawn_bits(const RandomSource &source, uint64_t index) {
   const uint32_t of_word = source.bits == 16 ? 2 : 4;
   const PhiloxBlock block = random_block(source, index / (4 * of_word));
@@ -235,7 +238,7 @@ __device__ __forceinline__ uint32_t bits_at(const AnyCastJob &job, int64_t row, 
   return job.random.bits == 8 ? words[index] : words[2 * index] | static_cast<uint32_t>(words[2 * index + 1]) << 8;
 }
 
-// What an element without a NaN makes of an infinity that shall not saturate is what it makes of a NaN.
+// If the element has no NaN, replaces an infinity that must not saturate by a NaN, so that it has the code of a NaN.
 __device__ __forceinline__ float reported_value(const AnyCastJob &job, const Element &element, float value) {
   const bool is_infinity = float_bits(magnitude_of(value)) == kFloatInfinityBits;
   if (element.nan_code != 0 || !is_infinity || job.overflow != LPT_OVERFLOW_INFINITE) return value;
@@ -257,7 +260,7 @@ __device__ __forceinline__ uint32_t any_code(const AnyCastJob &job, float value,
   return element_code(job, any.element, value, row, column);
 }
 
-// With a zero point: rounded as a wide integer, moved, held.
+// Returns the code of a format with zero points: rounds to a wide integer, adds the zero point, and clamps to 0 .. max_code.
 __device__ __forceinline__ uint32_t moved_code(const AnyCastJob &job, float value, int64_t row, int64_t column) {
   constexpr Element kWide = kElementInt16;
   const auto rounded = static_cast<int16_t>(element_code(job, kWide, value, row, column));
@@ -280,20 +283,20 @@ __device__ __forceinline__ void store_any(const AnyCastJob &job, float value, in
   }
 }
 
-// A zero point's scale alone: the format has no tensor scale beside it.
+// Returns 1 / (block scale · tensor scale) of an element. A format with zero points has no tensor scale.
 __device__ __forceinline__ float inverse_at(const AnyCastJob &job, int64_t row, int64_t column) {
   if (job.target.scale == LPT_FORMAT_NONE) return 1.0f / any_tensor_scale(job.target);
   return inverse_scale(any_scale(job.target, row, column));
 }
 
-// scaled(), with the NaN of the CPU: an f32 keeps its payload, 16 bits keep only their sign. A GPU multiplies every NaN to
-// 0x7FFFFFFF.
+// Computes scaled() with the NaNs of the CPU: an f32 NaN keeps its payload, a NaN of 16 bits keeps only its sign. A
+// multiplication on a GPU returns 0x7FFFFFFF for every NaN.
 __device__ __forceinline__ float scaled_number(const AnyNumbers &source, float number, float inverse) {
   if (number == number) return scaled(number, inverse);
   return bits_float((float_bits(number) & source.nan_bits) | kFloatNanBits);
 }
 
-// Bytes are a thread's own: it takes the codes of a whole pack.
+// A thread computes the codes of a whole pack, so that no two threads write the same byte.
 __global__ void __launch_bounds__(kThreads) quantize_any(AnyCastJob job) {
   AnyFacts facts;
   const int64_t count = job.units_of_row * job.target.rows;
@@ -312,7 +315,7 @@ __global__ void __launch_bounds__(kThreads) quantize_any(AnyCastJob job) {
   if (job.has_nan != nullptr && all.has_nan) *job.has_nan = true;
 }
 
-// ---- back
+// Dequantization.
 
 struct AnyDecodeJob {
   AnyCodes source;
@@ -335,7 +338,7 @@ __global__ void __launch_bounds__(kThreads) dequantize_any(AnyDecodeJob job) {
   }
 }
 
-// ---- on the host
+// Host code.
 
 uint32_t grid_of(int64_t work, int64_t of_block) {
   const int64_t blocks = (work + of_block - 1) / of_block;

@@ -1,5 +1,5 @@
-// Codes of any format, which is known at run time: what kernels know of them, by value. For what is cast seldom; formats of
-// every day have kernels that are compiled for them.
+// Codes of any format as kernel arguments, passed by value. The format is known at run time. Common formats have specialized
+// kernels instead.
 #pragma once
 
 #include "kernels/common/cuda_fragment.hpp"
@@ -8,12 +8,12 @@
 
 namespace lpt {
 
-// An element. Of a list the levels stand beside it: those that it points to are the host's.
+// An element of a format. `levels` is a copy of the level list, because element.levels points to host memory.
 struct AnyElement {
   Element element;
   LevelList levels;
   bool has_levels;
-  int32_t wide_bytes;  // of f32 and f64, which are no elements; 0 for all others
+  int32_t wide_bytes;  // 4 for f32 and 8 for f64, which have no Element; otherwise 0
 };
 
 struct AnyCodes {
@@ -34,7 +34,7 @@ __device__ __forceinline__ int64_t any_block(const AnyCodes &codes, int64_t row,
   return row / codes.block_rows * codes.block_scale_stride + column / codes.block_columns;
 }
 
-// Of a block that has a scale.
+// Returns the scale of a block. The format must have block scales.
 __device__ __forceinline__ float any_block_scale(const AnyCodes &codes, int64_t block) {
   const uint32_t code = codes.scale == LPT_FORMAT_F32
                             ? float_bits(static_cast<const float *>(codes.block_scales)[block])
@@ -66,7 +66,7 @@ __device__ __forceinline__ float any_number(const AnyCodes &codes, int64_t row, 
   return unscaled(moved, any_scale(codes, row, column));
 }
 
-// ---- on the host
+// Host code.
 
 inline AnyElement any_element_of(lpt_format plain) {
   AnyElement any = {};
@@ -100,12 +100,12 @@ inline AnyCodes any_codes(const MatrixView &view) {
   return codes;
 }
 
-// Numbers of f32, bf16 and f16 in any order.
+// A matrix of f32, bf16 or f16 with any strides, as a kernel argument.
 struct AnyNumbers {
   void *data;
   int64_t row_stride, column_stride;
   lpt_format format;
-  uint32_t nan_bits;  // that a cast keeps of a NaN: all of f32, the sign of 16 bits
+  uint32_t nan_bits;  // bits of a NaN that a cast keeps: all of f32, the sign of 16 bits
 };
 
 __device__ __forceinline__ float number_at(const AnyNumbers &numbers, int64_t row, int64_t column) {

@@ -1,4 +1,4 @@
-// What the CUDA kernels of this family share: the facts of numbers, and what a block's scale makes of them.
+// Shared by the CUDA cast kernels: statistics of elements, block scales and rounding.
 #pragma once
 
 #include "kernels/common/cuda_encode.hpp"
@@ -9,35 +9,35 @@
 
 namespace lpt {
 
-// Where the scales of blocks come from: this cast settles them, a kernel before it has, or the caller.
+// Source of the block scales: computed by the cast kernel, computed by a preceding kernel, or supplied by the caller.
 enum class BlockScales : uint8_t { kSettled, kSearched, kGiven };
 
-// What a kernel needs to know of a request; made on the host, taken by value.
+// A QuantizeRequest as a kernel argument, passed by value.
 struct CastJob {
   const void *source;
   void *target;
   void *block_scales;
   const float *tensor_scale;  // NULL: none
-  float *amax;                // NULL, or raised
-  bool *has_nan;              // NULL, or set
+  float *amax;                // NULL, or raised to the largest finite magnitude
+  bool *has_nan;              // NULL, or set to true if the source has a NaN
   int64_t rows, columns;
-  int64_t first_line;                           // of a launch, in rows or in rows of blocks
+  int64_t first_line;                           // of the launch, in rows or in rows of blocks
   int64_t source_stride, source_column_stride;  // in elements
   int64_t target_stride;                        // in bytes
   int64_t block_scale_stride;
   int64_t random_column_stride;
-  const float *factors, *signs;  // of columns, before the cast; NULL: none
-  ScaleSpec spec;                // without the tensor's inverse, which is on the device
+  const float *factors, *signs;  // per column, multiplied before the cast; NULL: none
+  ScaleSpec spec;                // without the inverse tensor scale, which is on the device
   RandomSource random;
-  uint32_t lanes;       // fragments of a block, a power of two; 0: no blocks
-  uint32_t lane_shift;  // its logarithm
+  uint32_t lanes;       // fragments per block, a power of two; 0: no blocks
+  uint32_t lane_shift;  // log2(lanes)
   BlockScales scales;
-  bool loads_whole;   // fragments of the source lie on boundaries of 16 bytes
-  bool stores_whole;  // and those of the target on theirs
-  bool is_rotated;    // in groups of sixteen columns
+  bool loads_whole;   // fragments of the source are aligned to 16 bytes
+  bool stores_whole;  // fragments of the target are aligned to code_boundary()
+  bool is_rotated;    // in groups of 16 columns
 };
 
-// Magnitudes are ordered as their bits are.
+// Statistics of elements. Magnitudes are compared as integers, because their bits have the same order.
 struct FragmentFacts {
   uint32_t amax = 0;  // bits of the largest finite magnitude
   bool has_nan = false;
@@ -51,7 +51,7 @@ __device__ __forceinline__ void add_number(FragmentFacts &facts, float number) {
   if (magnitude < kFloatInfinityBits) facts.amax = larger(facts.amax, magnitude);
 }
 
-// The largest magnitude of all, in few instructions; one by one only where it is not finite.
+// Computes the statistics of a fragment. It processes elements one by one only if the largest magnitude is not finite.
 __device__ __forceinline__ FragmentFacts facts_of(const FloatFragment &fragment) {
   FragmentFacts facts;
   float most = 0.0f;
@@ -65,7 +65,7 @@ __device__ __forceinline__ FragmentFacts facts_of(const FloatFragment &fragment)
   return facts;
 }
 
-// Over `lanes` lanes, a power of two, all of which get the result.
+// Returns the statistics over each group of `lanes` lanes, a power of two, to all lanes of the group.
 __device__ __forceinline__ FragmentFacts facts_of_lanes(FragmentFacts facts, uint32_t lanes) {
   for (uint32_t distance = lanes / 2; distance > 0; distance /= 2) {
     facts.amax = larger(facts.amax, __shfl_xor_sync(kAllLanes, facts.amax, distance));
@@ -76,8 +76,8 @@ __device__ __forceinline__ FragmentFacts facts_of_lanes(FragmentFacts facts, uin
   return facts;
 }
 
-// Raises amax once for each block of threads and sets has_nan, where they are requested. Every thread comes here once, when it has
-// stored its codes: only the first warp waits for the others.
+// Raises amax by one atomic per thread block, and sets has_nan; either pointer may be NULL. All threads of the block must call
+// it exactly once, because it contains a barrier. Most kernels call it after their stores, so that the barrier delays none.
 __device__ __forceinline__ void tell_facts(float *amax, bool *has_nan, const FragmentFacts &facts) {
   const uint32_t warp = thread_of_block() / 32, lane = thread_of_block() % 32;
   if (has_nan != nullptr && __ballot_sync(kAllLanes, facts.has_nan) != 0 && lane == 0) *has_nan = true;
@@ -91,7 +91,7 @@ __device__ __forceinline__ void tell_facts(float *amax, bool *has_nan, const Fra
   if (lane == 0 && most != 0) atomicMax(reinterpret_cast<uint32_t *>(amax), most);
 }
 
-// Those of all threads of a block.
+// Returns the statistics over all threads of the block, to each thread. All threads must call it, at most once in a kernel.
 __device__ __forceinline__ FragmentFacts facts_of_block(const FragmentFacts &facts) {
   __shared__ uint32_t amax;
   __shared__ uint32_t has_nan;
@@ -116,7 +116,7 @@ __device__ __forceinline__ float tensor_scale_of(const CastJob &job) {
   return job.tensor_scale == nullptr ? 1.0f : *job.tensor_scale;
 }
 
-// The scale code of a block by its finite amax, and what its numbers are multiplied by.
+// The scale code of a block, and the factor of its elements: 1 / (block scale · tensor scale).
 struct BlockGridScale {
   uint32_t code;
   float inverse;
@@ -128,7 +128,7 @@ __device__ __forceinline__ float scale_value(uint32_t code) {
   return block_scale_value(kScale, code);
 }
 
-// block_scale_code(); of e4m3fn with the short rounding of cuda_encode.hpp, which halves its instructions.
+// Computes block_scale_code(). For e4m3fn it rounds by cuda_encode.hpp, which halves the instructions.
 template <lpt_format kScale>
 __device__ __forceinline__ uint32_t scale_code(const ScaleSpec &spec, float amax) {
   if constexpr (kScale != LPT_FORMAT_E4M3FN) {
@@ -146,7 +146,7 @@ __device__ __forceinline__ uint32_t scale_code(const ScaleSpec &spec, float amax
 template <lpt_format kScale>
 __device__ __forceinline__ BlockGridScale settle_scale(const CastJob &job, uint32_t amax) {
   ScaleSpec spec = job.spec;
-  spec.kind = kScale;  // a constant: two of its three branches fold away
+  spec.kind = kScale;  // a constant, so that two of three branches are removed
   const float tensor_scale = tensor_scale_of(job);
   if (job.tensor_scale != nullptr) spec.tensor_inverse *= 1.0f / tensor_scale;
   const uint32_t code = scale_code<kScale>(spec, bits_float(amax));
@@ -171,7 +171,7 @@ __device__ __forceinline__ void store_scale(const CastJob &job, int64_t block_ro
   }
 }
 
-// The code that is written: a NaN in the block makes it NaN, where the block's elements cannot say so.
+// Returns the scale code to store. If the block has a NaN, it is a NaN, unless the scale is f32 and the element has a NaN.
 template <Element kTarget, lpt_format kScale>
 __device__ __forceinline__ uint32_t written_scale(uint32_t code, bool has_nan) {
   constexpr bool kGoesToScale = kScale != LPT_FORMAT_F32 || kTarget.nan_code == 0;
@@ -189,7 +189,8 @@ template <Element kTarget>
 __device__ __forceinline__ CodeFragment<kTarget.bits> nearest_fragment(const FloatFragment &fragment, float inverse) {
   CodeFragment<kTarget.bits> codes = {};
   if constexpr (kIsE2m1<kTarget>) {
-    // Signs and magnitudes are shifted in, the last element first; the ones of the two last magnitudes stay.
+    // Signs and magnitudes are shifted in, the last element first. kOnesBits of the last two magnitudes remains in the word and
+    // is subtracted.
 #pragma unroll
     for (int32_t i = kFragment - 1; i >= 0; --i) {
       uint32_t &word = codes.word[i / 8];
@@ -223,7 +224,7 @@ __device__ __forceinline__ CodeFragment<kTarget.bits> drawn_fragment(const Float
   return codes;
 }
 
-// Sixteen codes, `count` of which are requested. `index` is the first one's random index, where bits are drawn.
+// Computes 16 codes, of which `count` are used. `index` is the random index of the first element, for stochastic rounding.
 template <Element kTarget, bool kIsDrawn>
 __device__ __forceinline__ CodeFragment<kTarget.bits> cast_fragment(const CastJob &job, const FloatFragment &fragment,
                                                                     float inverse, uint64_t index, int32_t count) {
@@ -233,7 +234,7 @@ __device__ __forceinline__ CodeFragment<kTarget.bits> cast_fragment(const CastJo
                                : drawn_fragment<kTarget, 8>(fragment, inverse, random);
 }
 
-// ---- on the host
+// Host code.
 
 inline bool is_on(const void *address, int64_t stride_bytes, int64_t boundary) {
   return reinterpret_cast<uintptr_t>(address) % static_cast<uintptr_t>(boundary) == 0 && stride_bytes % boundary == 0;
@@ -258,7 +259,8 @@ inline float largest_of_element(lpt_format element) {
   }
 }
 
-// Kernels are templates of a format, not of its element: nvcc has no host stub for arguments of a class.
+// Returns the element of a format. Kernels are templates of a format, because nvcc generates no host stub for template
+// arguments of class type.
 LPT_HOST_DEVICE constexpr Element small_element(lpt_format element) {
   switch (element) {
     case LPT_FORMAT_E4M3FN:
@@ -322,7 +324,7 @@ inline CastJob cast_job(const QuantizeRequest &request) {
   return job;
 }
 
-// What a cast is compiled for beside its formats: body(CastTag<...>{}).
+// Template parameters of a cast kernel in addition to its formats. for_cast() calls body(CastTag<...>{}).
 template <Dtype kSource, bool kIsDrawn>
 struct CastTag {};
 
@@ -334,7 +336,7 @@ void for_cast(const QuantizeRequest &request, const Body &body) {
   });
 }
 
-// Runs launch(job, count) for at most `most` of the lines at once: grids have their limits.
+// Calls launch(job, count) for at most `most` lines at a time, because the extents of a grid are limited.
 template <typename Launch>
 void for_lines(CastJob job, int64_t lines, int64_t most, const Launch &launch) {
   for (; job.first_line < lines; job.first_line += most) {
@@ -343,6 +345,6 @@ void for_lines(CastJob job, int64_t lines, int64_t most, const Launch &launch) {
   }
 }
 
-constexpr int64_t kMostGridLines = 65535;  // of the second extent of a grid
+constexpr int64_t kMostGridLines = 65535;  // limit of gridDim.y
 
 }  // namespace lpt

@@ -1,11 +1,12 @@
-// The rules that try several scales of a block: the first one with the smallest squared error.
+// Scale rules that try several scales of a block: the first scale with the smallest squared error is selected.
 #pragma once
 
 #include "kernels/quantize/cuda/cuda_blocks.hpp"
 
 namespace lpt {
 
-// The upper half onto the lower one, and so on. Widths are constants: others would put the array into memory.
+// Adds the upper half of the array to the lower half, recursively. Widths are constants, because a variable index would place
+// the array in local memory.
 template <int32_t kWidth>
 __device__ __forceinline__ void fold(float (&sum)[kFragment]) {
 #pragma unroll
@@ -13,7 +14,7 @@ __device__ __forceinline__ void fold(float (&sum)[kFragment]) {
   if constexpr (kWidth > 1) fold<kWidth / 2>(sum);
 }
 
-// Zero for what is not finite.
+// Returns 0 for a NaN or an infinity. -0 becomes 0.
 __device__ __forceinline__ float finite_number(float number) {
   return (float_bits(number) & 0x7FFFFFFFu) < kFloatInfinityBits ? number + 0.0f : 0.0f;
 }
@@ -25,7 +26,7 @@ __device__ __forceinline__ FloatFragment finite_numbers(const FloatFragment &fra
   return finite;
 }
 
-// Of the rounding to nearest even with a scale.
+// Computes the squared errors of a cast to nearest even with `scale` and back.
 template <Element kTarget>
 __device__ __forceinline__ FloatFragment squared_errors(const FloatFragment &fragment, float scale) {
   const float inverse = inverse_scale(scale);
@@ -39,7 +40,8 @@ __device__ __forceinline__ FloatFragment squared_errors(const FloatFragment &fra
   return squares;
 }
 
-// The numbers of a fragment are finite. sum(fragment) adds up those of all threads of a block, each of which gets the result.
+// Returns the code of the best candidate. The elements of the fragment must be finite. sum(fragment) returns the sum over all
+// threads of a block, to each thread.
 template <lpt_format kFormat, lpt_format kScale, typename Sum>
 __device__ __forceinline__ uint32_t best_candidate(const CastJob &job, const ScaleSpec &spec,
                                                    const FloatFragment &fragment, float amax, const Sum &sum) {

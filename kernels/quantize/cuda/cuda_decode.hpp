@@ -1,10 +1,11 @@
-// What a kernel needs to know to read codes and their scales.
+// Decoding of codes and their scales.
 #pragma once
 
 #include "kernels/quantize/cuda/cuda_blocks.hpp"
 
 namespace lpt {
 
+// A DequantizeRequest as a kernel argument, passed by value.
 struct DecodeJob {
   const void *source, *block_scales;
   const float *tensor_scale;  // NULL: none

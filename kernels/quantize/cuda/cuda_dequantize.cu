@@ -1,4 +1,4 @@
-// Codes back to numbers, and the amax of numbers: a thread takes sixteen of a row.
+// Dequantization, and the amax of a matrix: a thread processes 16 adjacent elements of a row.
 #include "kernels/quantize/cuda/cuda_decode.hpp"
 #include "kernels/quantize/cuda/cuda_kernels.hpp"
 #include "kernels/quantize/cuda/cuda_scaler.hpp"
@@ -9,7 +9,7 @@ namespace {
 
 constexpr uint32_t kThreads = 256;
 
-// Whether all codes of a float of eight bits are finite: those above max_code reach bit 7 by the sum.
+// Returns whether all codes of an 8-bit float are finite: the addition sets bit 7 of codes above max_code.
 template <Element kSource>
 __device__ __forceinline__ bool are_finite(const CodeFragment<8> &codes) {
   constexpr uint32_t kRest = (0x7Fu - kSource.max_code) * 0x01010101u;
@@ -37,7 +37,7 @@ __device__ __forceinline__ FloatFragment decode_codes(const CodeFragment<kSource
   return fragment;
 }
 
-// Rows of the grid take rows of the matrix in turn.
+// The rows of the grid process rows of the matrix in a grid-stride loop.
 template <lpt_format kFormat, Dtype kTarget>
 __global__ void __launch_bounds__(kThreads) dequantize_fragments(DecodeJob job) {
   constexpr Element kSource = small_element(kFormat);
@@ -71,7 +71,7 @@ void launch_to(const DequantizeRequest &request, void *stream) {
   }
 }
 
-// ---- amax
+// Amax.
 
 struct AmaxJob {
   const void *source;
@@ -79,7 +79,7 @@ struct AmaxJob {
   float *amax;
   bool *has_nan;
   bool loads_whole;
-  const float *unless;  // NULL, or: nothing is sought where it is not 0
+  const float *unless;  // if not NULL: the source is read only if *unless is 0
 };
 
 __global__ void clear_facts(AmaxJob job) {

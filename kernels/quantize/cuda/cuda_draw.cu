@@ -1,4 +1,4 @@
-// The random bits of a whole matrix, for a cast that visits its elements in another order than they are drawn in.
+// The random bits of a matrix, for a cast that processes elements in another order than that of the draws.
 #include "kernels/common/cuda_random.hpp"
 #include "kernels/quantize/cuda/cuda_draw.hpp"
 
@@ -30,7 +30,7 @@ __global__ void __launch_bounds__(kThreads) draw_fragments(DrawJob job) {
   }
 }
 
-// One row of fragments: signs are few.
+// Draws signs. The grid has one row of fragments, because signs are few.
 __global__ void __launch_bounds__(kThreads) draw_signs(RandomSource random, int8_t *signs, int64_t count) {
   const int64_t first = first_column_of_grid();
   const int32_t here = fragment_count(count, first);

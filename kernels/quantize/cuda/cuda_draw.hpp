@@ -1,4 +1,4 @@
-// What only devices have of this family: random bits as a matrix, and as signs.
+// Requests that only devices have: random bits as a matrix, and random signs.
 #pragma once
 
 #include <span>
@@ -9,16 +9,16 @@
 
 namespace lpt {
 
-// target(r, c) = random_bits(random, r, c), 8 or 16 bits each as `random` says, lowest byte first.
+// Computes target(r, c) = random_bits(random, r, c), 8 or 16 bits each as `random` specifies, lowest byte first.
 struct DrawRequest {
-  RandomSource random;  // without words of the caller
-  MatrixView target;    // column_stride 1; its format's bits are those of the source
+  RandomSource random;  // words is NULL
+  MatrixView target;    // column_stride 1; elements have random.bits bits
 };
 
-// signs[i] = -1 where the lowest of random_bits(random, 0, i) is set, else 1.
+// Computes signs[i] = -1 if the lowest bit of random_bits(random, 0, i) is set, otherwise 1.
 struct SignRequest {
-  RandomSource random;  // 16 bits each, without words of the caller
-  int8_t *signs;        // written
+  RandomSource random;  // 16 bits each; words is NULL
+  int8_t *signs;        // output
   int64_t count;
 };
 

@@ -1,4 +1,5 @@
-// Sums of rows by sixteen threads each, as striped_sum() has lanes; what follows from them, and from trials, by one thread.
+// Tensor scales of MEAN, SAWB and MSE. Sixteen threads add the elements of a row in the order of striped_sum(). One thread
+// computes the values that depend on the sums and on trials.
 #include "kernels/quantize/cuda/cuda_any.hpp"
 #include "kernels/quantize/cuda/cuda_fit.hpp"
 
@@ -35,7 +36,8 @@ __global__ void __launch_bounds__(kThreads) magnitude_sum(MagnitudeJob job) {
   if (job.squares != nullptr) job.squares[row] = squares;
 }
 
-// One thread: the order of the sums is the rows'. SAWB is LUQ's fit (arXiv 2112.10769); where it is no clip, the amax stays.
+// Computes the scale of MEAN or SAWB by one thread, which adds rows in ascending order. SAWB is the fit of LUQ (arXiv
+// 2112.10769). If the fit does not clip, *scale remains that of the amax.
 __global__ void fitted_scale(FittedScaleRequest request) {
   if (!(*request.amax > 0.0f)) return;
   double sum = 0.0, squares = 0.0;

@@ -1,4 +1,4 @@
-// Tensor scales of the rules that read more of a matrix than its amax: sums of magnitudes, or the errors of trials.
+// Tensor scales of rules that read more of a matrix than its amax: sums of magnitudes, or the errors of trials.
 #pragma once
 
 #include <span>
@@ -9,23 +9,23 @@
 
 namespace lpt {
 
-// *scale by MEAN or SAWB, where the rule gives one other than it holds: sums[r] and squares[r] of `rows` rows as
-// MagnitudeSumRequest gives them, added up in turn in f64.
+// Sets *scale to that of MEAN or SAWB, if it differs from that of the amax, which *scale holds. sums[r] and squares[r] of
+// `rows` rows are outputs of MagnitudeSumRequest. They are added in ascending order in f64.
 struct FittedScaleRequest {
   ScaleSpec spec;
-  int64_t rows, count;  // of rows, of all elements
+  int64_t rows, count;  // number of rows, number of elements
   const float *sums, *squares, *amax;
   float *scale;
 };
 
-// What a search of scales keeps on the device: its trial, the sums of that, the least error so far.
+// State of a scale search, in device memory: the trial scale, its statistics, and the smallest error of earlier trials.
 struct ScaleSearch {
   CastStatistics sums;
   float trial;
   double least;
 };
 
-// The trial becomes candidate number `candidate` of a rule; the sums are cleared.
+// Sets the trial to candidate number `candidate` of a rule, and clears the statistics.
 struct TrialScaleRequest {
   ScaleSpec spec;
   int32_t candidate;
@@ -33,7 +33,7 @@ struct TrialScaleRequest {
   ScaleSearch *search;
 };
 
-// *scale becomes the trial where its error is less than all before, or it is the first one.
+// Sets *scale to the trial if its error is less than that of all earlier trials, or if it is the first trial.
 struct KeepScaleRequest {
   int32_t candidate;
   ScaleSearch *search;

@@ -1,4 +1,5 @@
-// Casts of rows: a thread takes sixteen adjacent numbers, the threads of a block of numbers settle its scale by shuffles.
+// Casts along rows: a thread processes 16 adjacent elements, and the threads of a block of elements compute its scale by
+// shuffles.
 #include "kernels/common/cuda_rotation.hpp"
 #include "kernels/quantize/cuda/cuda_fragments.hpp"
 #include "kernels/quantize/cuda/cuda_kernels.hpp"
@@ -7,7 +8,7 @@
 namespace lpt {
 namespace {
 
-// A scale that is there already. Of all lanes: it is read before any of them writes.
+// Loads the scale of a block. All lanes of the warp must call it: the barrier orders their loads before the store of the scale.
 template <lpt_format kScale>
 __device__ __forceinline__ BlockGridScale found_scale(const CastJob &job, const FragmentPlace &place) {
   BlockGridScale scale = {};
@@ -17,7 +18,7 @@ __device__ __forceinline__ BlockGridScale found_scale(const CastJob &job, const 
   return scale;
 }
 
-// As cuda_rotate.cu does it on its way to memory.
+// Multiplies by the factors and signs, and rotates, with the bits of cuda_rotate.cu.
 __device__ __forceinline__ void prepare_fragment(const CastJob &job, FloatFragment &fragment,
                                                  const FragmentPlace &place) {
   multiply(fragment, job.factors, place.column, place.count);

@@ -1,5 +1,5 @@
-// How casts of rows share out a matrix: a thread takes sixteen adjacent numbers, the threads of a block of numbers are lanes of
-// one warp.
+// Distribution of a matrix among threads in casts along rows: a thread processes 16 adjacent elements, and the threads of a
+// block of elements are lanes of one warp.
 #pragma once
 
 #include "kernels/quantize/cuda/cuda_blocks.hpp"
@@ -7,12 +7,13 @@
 namespace lpt {
 
 constexpr uint32_t kFragmentThreads = 256;
-constexpr int64_t kMostFragments = int64_t{1} << 30;  // of a launch, to the end of a row
+constexpr int64_t kMostFragments = int64_t{1} << 30;  // per launch, rounded up to whole rows
 
-// Where a thread's fragment is. Rows are cut in whole groups of `lanes` fragments: the lanes of a block are neighbours.
+// Position of the fragment of a thread. The fragments of a row are rounded up to a multiple of `lanes`, so that the lanes of a
+// block are adjacent.
 struct FragmentPlace {
   int64_t row, column;
-  int32_t count;  // 0: beyond the row, or the matrix
+  int32_t count;  // 0: past the end of the row or of the matrix
 };
 
 __device__ __forceinline__ FragmentPlace fragment_place(const CastJob &job, const Divisor &fragments_of_row) {
@@ -26,7 +27,7 @@ __device__ __forceinline__ FragmentPlace fragment_place(const CastJob &job, cons
   return place;
 }
 
-// Runs launch(job, blocks, fragments_of_row) for as many rows at once as 32 bits count fragments.
+// Calls launch(job, blocks, fragments_of_row) for as many rows at a time as 32-bit fragment indices allow.
 template <typename Launch>
 void for_fragment_rows(const CastJob &whole, const Launch &launch) {
   const int64_t group = kFragment * (whole.lanes == 0 ? 1 : whole.lanes);
@@ -40,7 +41,7 @@ void for_fragment_rows(const CastJob &whole, const Launch &launch) {
   });
 }
 
-// What formats of blocks along rows a kernel is compiled for: body(BlockTag<...>{}).
+// Template parameters of a kernel for blocks along rows. for_block_format() calls body(BlockTag<...>{}).
 template <lpt_format kElement, lpt_format kScale>
 struct BlockTag {};
 

@@ -1,4 +1,4 @@
-// Casts with one scale for each row: a block of threads takes a row, and reads it twice, for its amax and for its codes.
+// Casts with one scale per row: a thread block processes a row and reads it twice, for its amax and for its codes.
 #include "kernels/quantize/cuda/cuda_blocks.hpp"
 #include "kernels/quantize/cuda/cuda_kernels.hpp"
 
@@ -27,7 +27,7 @@ __device__ __forceinline__ FragmentFacts facts_of_line(const CastJob &job, int64
   return facts_of_block(facts);
 }
 
-// What a row is multiplied by; the first thread writes the scale, unless it is given.
+// Returns the factor of the elements of a row. The first thread stores the scale, unless the caller supplies it.
 template <Element kTarget>
 __device__ __forceinline__ float settle_line(const CastJob &job, int64_t row, const FragmentFacts &facts) {
   if (job.scales == BlockScales::kGiven) {
@@ -59,14 +59,14 @@ __global__ void __launch_bounds__(kMostThreads) quantize_lines(CastJob job) {
   }
 }
 
-// Whole warps, no more of them than a row has work for.
+// Returns the threads per block: the smallest power of two from 32 to 256 that gives each fragment of a row a thread, or 256.
 uint32_t threads_of(int64_t columns) {
   uint32_t threads = 32;
   while (threads < kMostThreads && int64_t{threads} * kFragment < columns) threads *= 2;
   return threads;
 }
 
-constexpr int64_t kMostRows = int64_t{1} << 30;  // of a launch
+constexpr int64_t kMostRows = int64_t{1} << 30;  // per launch
 
 template <lpt_format kTarget>
 void launch(const QuantizeRequest &request, void *stream) {

@@ -1,4 +1,4 @@
-// A list of scales on its way to a kernel: by value, for the caller's own is in the CPU's memory.
+// A list of scales as a kernel argument, passed by value, because the list of the caller is in host memory.
 #pragma once
 
 #include "kernels/common/launch.hpp"
@@ -11,14 +11,14 @@ struct ScaleList {
   int32_t count;
 };
 
-// As listed_scale(): the first one that is as large, or the last.
+// Returns the first scale of the list that is at least `ideal`, or the last one, as listed_scale() of block_scale.hpp does.
 __device__ __forceinline__ float listed_scale(const ScaleList &list, float ideal) {
   int32_t place = 0;
   while (place < list.count - 1 && !(list.scale[place] >= ideal)) ++place;
   return list.scale[place];
 }
 
-// ---- on the host
+// Host code.
 
 inline ScaleList scale_list_of(lpt_scale_rule rule, const float *scales, int32_t count) {
   ScaleList list = {};

@@ -1,4 +1,4 @@
-// One thread: what follows needs one number.
+// Tensor scales: one thread, because the result is one number.
 #include "kernels/common/launch.hpp"
 #include "kernels/quantize/cuda/cuda_list.hpp"
 #include "kernels/quantize/cuda/cuda_scale.hpp"

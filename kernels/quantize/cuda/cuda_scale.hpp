@@ -1,6 +1,6 @@
-// What only devices have of this family: there the host does not know an amax, so the scale that follows from it is a row.
+// Requests that only devices have: the host does not read an amax of a device, so a kernel computes the scale.
 //
-// On a device a QuantizeRequest takes the tensor scale that is at target.tensor_scale, whatever tensor_inverse says.
+// On a device, kernels read the tensor scale from target.tensor_scale and ignore QuantizeRequest::tensor_inverse.
 #pragma once
 
 #include <span>
@@ -10,17 +10,17 @@
 
 namespace lpt {
 
-// A list is the CPU's memory; kernels take it by value, and no longer one.
+// Most scales in a list of rule LIST. The list is in host memory, so kernels receive it by value.
 constexpr int32_t kLongestListOnDevice = 64;
 
-// *scale = tensor_scale_value(spec, *amax); of MEAN, SAWB and MSE what they begin with.
+// Computes *scale = tensor_scale_value(spec, *amax). For MEAN, SAWB and MSE it is the initial scale.
 struct TensorScaleRequest {
   ScaleSpec spec;
   const float *amax;
-  float *scale;  // written
+  float *scale;  // output
 };
 
-// *scale becomes NaN where *has_nan: what an output says whose codes cannot.
+// Sets *scale to NaN if *has_nan, for an output whose codes and block scales cannot represent a NaN.
 struct NanScaleRequest {
   const bool *has_nan;
   float *scale;

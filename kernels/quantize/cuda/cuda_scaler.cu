@@ -1,4 +1,4 @@
-// Scalers: few numbers, so one thread, or one warp over a history.
+// Scalers: one thread, or one warp for a history, because the values are few.
 #include "kernels/common/cuda_fragment.hpp"
 #include "kernels/quantize/cuda/cuda_scaler.hpp"
 
@@ -29,7 +29,7 @@ __device__ __forceinline__ float largest_of_history(const ScalerUpdateRequest &r
   return amax;
 }
 
-// One warp.
+// Launched with one warp.
 __global__ void scaler_update(ScalerUpdateRequest request) {
   const float largest = largest_of_history(request);
   if (threadIdx.x != 0) return;

@@ -1,4 +1,4 @@
-// What a scaler is on a device: an amax that a cast finds stays there, and the scale of a later one follows from it.
+// Scalers on a device: the amax of a cast is kept in device memory, and kernels derive the scale of a later cast from it.
 #pragma once
 
 #include <cmath>
@@ -11,34 +11,35 @@
 namespace lpt {
 
 struct ScalerNumbers {
-  float amax;       // of the history, by its rule
-  float kept_amax;  // the last of these that was not zero
+  float amax;       // of the history, by the history rule
+  float kept_amax;  // the last nonzero amax
   float running_amax;
 };
 
-// amax · 2^margin, kept finite.
+// Returns amax · 2^margin, or the largest finite number if the result overflows.
 LPT_HOST_DEVICE static inline float amax_with_margin(float amax, int32_t margin) {
   const double wide = std::ldexp(static_cast<double>(amax), margin);
   return wide > static_cast<double>(kLargestFloat) ? kLargestFloat : static_cast<float>(wide);
 }
 
-// As AmaxRequest; where `*unless` is not 0 nothing is read, and the amax is 0.
+// Computes AmaxRequest if *unless is 0. Otherwise it does not read the source, and the amax is 0.
 struct LookRequest {
   AmaxRequest amax;
   const float *unless;
 };
 
-// The amax that a cast takes: of the past, of what was found, or none. What a scaler that is not delayed found is recorded.
+// Selects the amax of a cast: that of the history, the amax found in the source, or 0. A scaler that is not delayed records the
+// amax found.
 struct ScalerAmaxRequest {
   ScalerNumbers *scaler;
   const float *found;
   bool is_delayed;
   lpt_scaler_zero_rule zero_rule;
   int32_t margin;
-  float *amax;  // written
+  float *amax;  // output
 };
 
-// The end of a step: the running amax goes to its place in the history.
+// Ends a step: stores the running amax in the history at `place`, and updates the amax of the scaler.
 struct ScalerUpdateRequest {
   ScalerNumbers *scaler;
   float *history;

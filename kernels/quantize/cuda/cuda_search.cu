@@ -1,5 +1,5 @@
-// Block scales of the rules that read more than an amax: sums of a block, or the errors that several scales would leave. They
-// are written before the cast, which then takes the scales that it finds.
+// Block scales of rules that read more than an amax: sums of a block, or the errors of several scales. They are stored before
+// the cast, whose kernel loads them.
 #include "kernels/quantize/cuda/cuda_candidates.hpp"
 #include "kernels/quantize/cuda/cuda_fragments.hpp"
 #include "kernels/quantize/cuda/cuda_search.hpp"
@@ -7,7 +7,7 @@
 namespace lpt {
 namespace {
 
-// striped_sum() of a block: each of its `lanes` threads has sixteen of the numbers, zeros beyond the end of the row.
+// Computes striped_sum() of a block. Each of its `lanes` threads has 16 elements, which are 0 past the end of the row.
 __device__ __forceinline__ float sum_of_block(const FloatFragment &fragment, uint32_t lanes) {
   const uint32_t first = thread_of_block() % 32 / lanes * lanes;
   float sum[kFragment] = {};
@@ -33,7 +33,7 @@ __device__ __forceinline__ FloatFragment magnitudes_of(const FloatFragment &frag
   return result;
 }
 
-// `count`: elements of the block.
+// Returns the scale code of a QUEST rule. `count` is the number of elements of the block.
 __device__ __forceinline__ uint32_t quest_code(const CastJob &job, const ScaleSpec &spec, const FloatFragment &fragment,
                                                float amax, float count) {
   BlockStats facts = {};
@@ -62,7 +62,8 @@ __device__ __forceinline__ uint32_t searched_code(const CastJob &job, const Floa
   return best_candidate<kFormat, kScale>(job, spec, fragment, amax, sum);
 }
 
-// As quantize_fragments, without the codes. Every thread of a block comes to the end.
+// Computes and stores the scales of quantize_fragments(). No thread returns early, because all lanes of a warp must execute the
+// shuffles.
 template <lpt_format kFormat, lpt_format kScale, Dtype kSource>
 __global__ void __launch_bounds__(kFragmentThreads) search_scales(CastJob job, Divisor fragments_of_row) {
   const FragmentPlace place = fragment_place(job, fragments_of_row);

@@ -1,4 +1,4 @@
-// Block scales that a cast takes as they are, because a kernel before it has found them.
+// Block scales that a kernel computes before the cast.
 #pragma once
 
 #include "kernels/quantize/quantize.hpp"
@@ -6,13 +6,14 @@
 
 namespace lpt {
 
-// Whether the rule reads more of a block than its amax.
+// Returns whether the rule reads more of a block than its amax.
 inline bool is_searched(const QuantizeRequest &request) {
   return request.rule != LPT_SCALE_RULE_FIXED && !is_rule_of_amax(request.rule) &&
          request.target.format.block_scale != LPT_FORMAT_NONE;
 }
 
-// Of such rules, along rows. A NaN counts for nothing here: the cast tells of it.
+// Computes and stores block scales of such rules, for blocks along rows. It ignores NaNs and infinities; the cast sets the
+// scale of a block with a NaN to NaN.
 void search_scales_cuda(const QuantizeRequest &request, void *stream);
 
 }  // namespace lpt

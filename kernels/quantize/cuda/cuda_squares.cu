@@ -1,5 +1,5 @@
-// Casts with one scale for each 16 × 16 numbers: a thread takes sixteen numbers of a row, and sixteen lanes of a warp a square,
-// which they hold in registers between its scale and its codes.
+// Casts with one scale per 16 × 16 elements. A thread processes 16 elements of a row, and 16 lanes of a warp process a square.
+// They hold it in registers between scale and codes.
 #include "kernels/quantize/cuda/cuda_candidates.hpp"
 #include "kernels/quantize/cuda/cuda_kernels.hpp"
 
@@ -7,13 +7,13 @@ namespace lpt {
 namespace {
 
 constexpr uint32_t kThreads = 256;
-constexpr uint32_t kLanes = 16;                     // rows of a square
-constexpr int64_t kMostSquares = int64_t{1} << 26;  // of a launch, to the end of a row of them
+constexpr uint32_t kLanes = 16;                     // lanes per square, one per row
+constexpr int64_t kMostSquares = int64_t{1} << 26;  // per launch, rounded up to whole rows of squares
 
 struct SquarePlace {
   int64_t square_row, square_column;
   int64_t row, column;
-  int32_t count;  // of the thread's row; 0: beyond the matrix
+  int32_t count;  // elements of the thread; 0: past the end of the matrix
 };
 
 __device__ __forceinline__ SquarePlace square_place(const CastJob &job, uint32_t squares_of_row) {
@@ -27,7 +27,7 @@ __device__ __forceinline__ SquarePlace square_place(const CastJob &job, uint32_t
   return place;
 }
 
-// Each row as striped_sum(), then the rows in turn.
+// Returns the sum over a square, to each of its lanes: each row in the order of striped_sum(), then rows in ascending order.
 __device__ __forceinline__ float sum_of_square(FloatFragment fragment) {
   const uint32_t first = threadIdx.x % 32 / kLanes * kLanes;
   fold<kFragment / 2>(fragment.number);
@@ -47,7 +47,7 @@ __device__ __forceinline__ BlockGridScale search_square(const CastJob &job, cons
   return {code, inverse_scale(block_scale_value(kScale, code) * tensor_scale_of(job))};
 }
 
-// One that is there already; a warp comes here as one.
+// Loads a scale that the caller supplies.
 template <lpt_format kScale>
 __device__ __forceinline__ BlockGridScale given_scale(const CastJob &job, const SquarePlace &place) {
   BlockGridScale scale = {};

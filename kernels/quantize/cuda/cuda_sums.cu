@@ -1,4 +1,5 @@
-// Counts of a cast: sixteen threads for a row of a tile, as the reference has lanes; then tiles, then all of them in order.
+// Statistics of a cast. Sixteen threads process a row of a tile, in the order of striped_sum(). Rows are then added to tiles,
+// and tiles to the total, in ascending order.
 #include "kernels/quantize/cuda/cuda_any.hpp"
 #include "kernels/quantize/cuda/cuda_decode.hpp"
 #include "kernels/quantize/cuda/cuda_sums.hpp"
@@ -10,11 +11,11 @@ constexpr uint32_t kThreads = 256;
 constexpr uint32_t kLanes = 16;
 
 struct SumsJob {
-  DecodeJob codes;  // its target is the source
-  AnyCodes any;     // of formats that no kernel is compiled for
+  DecodeJob codes;  // `target` is the source of the cast
+  AnyCodes any;     // for formats without a specialized kernel
   lpt_format source;
   int64_t tile_rows, tile_columns, across, tiles;
-  float limit;  // beyond it a number was clipped
+  float limit;  // an element whose scaled magnitude is above it was clipped
   double *lines, *tile_sums;
   CastStatistics *sums;
 };
@@ -31,7 +32,7 @@ __device__ __forceinline__ float source_at(const SumsJob &job, int64_t index) {
   return job.source == LPT_FORMAT_BF16 ? number_of<Dtype::kBf16>(code) : number_of<Dtype::kF16>(code);
 }
 
-// Codes of six bits lie in one byte or two.
+// Loads a code. A code of 6 bits is in one byte or in two.
 template <int32_t kBits>
 __device__ __forceinline__ uint32_t stored_code(const DecodeJob &job, int64_t row, int64_t column) {
   const int64_t bit = column * kBits;
@@ -41,7 +42,7 @@ __device__ __forceinline__ uint32_t stored_code(const DecodeJob &job, int64_t ro
   return word >> (bit % 8) & ((1u << kBits) - 1);
 }
 
-// A code beside what its number was divided by.
+// The dequantized value of a code, and the source element times the inverse scale.
 struct Quantized {
   float decoded, scaled_value;
 };
@@ -59,7 +60,7 @@ __device__ __forceinline__ Quantized quantized_at(const SumsJob &job, int64_t ro
   }
 }
 
-// With a zero point the sum before holding leaves 0 .. the limit.
+// Returns whether an element was clipped. With a zero point, the sum before clamping is outside 0 .. limit.
 template <lpt_format kFormat>
 __device__ __forceinline__ bool is_clipped(const SumsJob &job, int64_t row, int64_t column, float scaled_value) {
   if (kFormat != LPT_FORMAT_NONE || job.any.zero_points == nullptr) {
@@ -126,7 +127,7 @@ __global__ void __launch_bounds__(kThreads) sum_lines(SumsJob job) {
   if (sums.amax > 0.0f) atomicMax(reinterpret_cast<uint32_t *>(&job.sums->amax), float_bits(sums.amax));
 }
 
-// One block.
+// Launched with one block.
 __global__ void __launch_bounds__(kThreads) add_tiles(SumsJob job) {
   for (int64_t tile = threadIdx.x; tile < job.tiles; tile += kThreads) {
     const int64_t first = tile / job.across * job.tile_rows, last = first + job.tile_rows;

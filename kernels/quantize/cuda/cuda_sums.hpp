@@ -1,4 +1,4 @@
-// What became of numbers that were cast on a device, counted there.
+// Statistics of a cast on a device.
 #pragma once
 
 #include <span>
@@ -8,17 +8,17 @@
 
 namespace lpt {
 
-// The CastStatistics of a matrix that is cut in tiles, as CastStatisticsRequest gives them one by one, added to `sums` in the order of tiles,
-// row by row.
+// Adds the CastStatistics of a matrix to `sums`. The matrix is split into tiles, whose statistics are those of
+// CastStatisticsRequest. They are added in the order of tiles, row by row.
 struct TileSumsRequest {
   MatrixView source;     // f32, bf16, f16; column_stride 1
-  MatrixView quantized;  // in codes of 4, 6 or 8 bits
+  MatrixView quantized;  // any format except plain uint8; column_stride 1
   int64_t tile_rows, tile_columns;
-  double *scratch;  // sums_scratch() of them
+  double *scratch;  // sums_scratch() elements
   CastStatistics *sums;
 };
 
-// Two for each row of each tile, then two for each tile.
+// Returns the elements of scratch: two for each row of each tile, then two for each tile.
 inline int64_t sums_scratch(const TileSumsRequest &request) {
   const int64_t across = (request.source.columns + request.tile_columns - 1) / request.tile_columns;
   const int64_t down = (request.source.rows + request.tile_rows - 1) / request.tile_rows;

@@ -1,4 +1,5 @@
-// Kernels of the device, fastest first. There is no reference kernel: a request that none runs is rejected.
+// CUDA kernel tables of the cast family, fastest first. No reference kernel exists: a request that no kernel supports is
+// rejected.
 #include "kernels/quantize/cuda/cuda_kernels.hpp"
 #include "kernels/quantize/cuda/cuda_scale.hpp"
 #include "kernels/quantize/cuda/cuda_scaler.hpp"
@@ -24,7 +25,7 @@ bool is_small(lpt_format element) {
 
 bool has_eight_bits(const Format &format) { return is_byte(format.element) || format.element == LPT_FORMAT_INT8; }
 
-// The rules that read a block's amax alone.
+// Returns whether the rule reads only the amax of a block.
 bool is_rule_taken(lpt_scale_rule rule) {
   switch (rule) {
     case LPT_SCALE_RULE_AMAX:
@@ -61,7 +62,7 @@ const char *unsupported_cast(const QuantizeRequest &request) {
   return request.overflow == LPT_OVERFLOW_SATURATE ? nullptr : "saturates only";
 }
 
-// Which scales a fragment of sixteen numbers settles with its neighbours.
+// Returns whether the fragments of one warp can compute the scale of a block: blocks of 16 to 512 columns along a row.
 bool are_scales_of_rows(const Format &format) {
   if (format.block_rows != 1) return false;
   const int32_t columns = format.block_columns;
@@ -71,7 +72,7 @@ bool are_scales_of_rows(const Format &format) {
   return is_byte(format.element) ? format.block_scale != LPT_FORMAT_E4M3FN : format.block_scale == LPT_FORMAT_E8M0FNU;
 }
 
-// Scales that are given, or found by a search of their own before the cast.
+// Returns whether the fragments and squares kernels support the rule: block scales from an amax, by a search, or given.
 bool is_rule_of_fragments(const QuantizeRequest &request) {
   const lpt_format scale = request.target.format.block_scale;
   switch (request.rule) {
@@ -87,7 +88,7 @@ bool is_rule_of_fragments(const QuantizeRequest &request) {
   }
 }
 
-// Kernels read along rows.
+// Checks that the cast reads and draws along rows, and has one output.
 const char *unsupported_directions(const QuantizeRequest &request) {
   if (request.source.column_stride != 1) return "takes adjacent columns only";
   if (request.untransposed.data != nullptr) return "writes one output only";

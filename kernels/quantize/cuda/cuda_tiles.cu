@@ -1,5 +1,5 @@
-// Casts with one scale for each 128 × 128 numbers: a block of threads takes one tile, and holds it in registers between its
-// amax and its cast, so that memory is read once.
+// Casts with one scale per 128 × 128 elements. A thread block processes a tile and holds it in registers between amax and
+// codes, so that memory is read once.
 #include "kernels/quantize/cuda/cuda_blocks.hpp"
 #include "kernels/quantize/cuda/cuda_kernels.hpp"
 
@@ -9,7 +9,7 @@ namespace {
 constexpr uint32_t kThreads = 512;
 constexpr int32_t kTile = 128;
 constexpr int32_t kFragmentsOfRow = kTile / kFragment;
-constexpr int32_t kFragments = kTile * kFragmentsOfRow / static_cast<int32_t>(kThreads);  // of a thread
+constexpr int32_t kFragments = kTile * kFragmentsOfRow / static_cast<int32_t>(kThreads);  // per thread
 
 struct TileFragment {
   int64_t row, column;

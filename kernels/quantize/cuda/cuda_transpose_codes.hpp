@@ -1,5 +1,5 @@
-// A tile of 64 × 64 codes of 8, 16 or 32 bits, transposed in shared memory: each of 256 threads brings sixteen of a line and takes
-// sixteen of a line of the other direction.
+// Transposes a tile of 64 × 64 codes of 8, 16 or 32 bits in shared memory. Each of 256 threads stores 16 codes of a line, and
+// loads 16 codes of a line of the other direction.
 #pragma once
 
 #include "kernels/common/cuda_fragment.hpp"
@@ -9,11 +9,11 @@ namespace lpt {
 constexpr uint32_t kTransposeThreads = 256;
 constexpr int32_t kTransposeTile = 64;
 
-// Codes from line to line: those of a column lie in different banks.
+// Codes from line to line in shared memory. The padding places the codes of a column in different banks.
 template <int32_t kBits>
 constexpr int32_t kTransposePitch = kTransposeTile + 32 / kBits;
 
-// The thread's line of the tile, and its first place in it; the same before and after.
+// The thread's line of the tile, and its first index in that line. Both are equal before and after the transposition.
 __device__ __forceinline__ int32_t transpose_line() { return static_cast<int32_t>(threadIdx.x) / 4; }
 __device__ __forceinline__ int32_t transpose_place() { return static_cast<int32_t>(threadIdx.x) % 4 * kFragment; }
 
@@ -24,7 +24,7 @@ __device__ __forceinline__ uint32_t code_in_tile(const uint32_t *tile, int32_t p
   return tile[place];
 }
 
-// Every thread of the block comes here.
+// Transposes a tile. All threads of the block must call it, because it contains a barrier.
 template <int32_t kBits>
 __device__ __forceinline__ CodeFragment<kBits> transpose_tile(const CodeFragment<kBits> &codes) {
   __shared__ uint32_t tile[kTransposeTile * kTransposePitch<kBits> * kBits / 32];
@@ -41,7 +41,7 @@ __device__ __forceinline__ CodeFragment<kBits> transpose_tile(const CodeFragment
   return transposed_copy;
 }
 
-// How many of the sixteen places from `at` on are below `end`.
+// Returns how many of the 16 indices from `at` on are below `end`.
 __device__ __forceinline__ int32_t count_below(int64_t at, int64_t end) {
   const int64_t left = end - at;
   return left <= 0 ? 0 : static_cast<int32_t>(left < kFragment ? left : kFragment);

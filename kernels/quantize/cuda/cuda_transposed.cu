@@ -1,4 +1,4 @@
-// The other copy: casts of a source whose rows are adjacent, and codes that are transposed as they are.
+// Transposed outputs: casts of a source whose rows are adjacent, and transposition of codes without conversion.
 #include "kernels/quantize/cuda/cuda_blocks.hpp"
 #include "kernels/quantize/cuda/cuda_kernels.hpp"
 #include "kernels/quantize/cuda/cuda_transpose_codes.hpp"
@@ -6,7 +6,7 @@
 namespace lpt {
 namespace {
 
-// The codes in the order of the source, where they are requested too.
+// The second output of a cast: codes in the order of the source.
 struct UntransposedJob {
   void *target;  // NULL: none
   int64_t stride;
@@ -24,7 +24,7 @@ __device__ __forceinline__ float inverse_of(const float *tensor_scale) {
   return 1.0f / (tensor_scale == nullptr ? 1.0f : *tensor_scale);
 }
 
-// A tile's rows and columns are the target's; a line of the source is one of its columns.
+// The rows and columns of a tile are those of the target. A line of the source is a column of the target.
 template <lpt_format kFormat, Dtype kSource, bool kIsDrawn>
 __global__ void __launch_bounds__(kTransposeThreads) quantize_transposed(CastJob job, UntransposedJob beside) {
   constexpr Element kTarget = small_element(kFormat);
@@ -71,7 +71,7 @@ void launch(const QuantizeRequest &request, void *stream) {
   });
 }
 
-// ---- codes
+// Transposition of codes.
 
 struct TransposeJob {
   const void *source, *source_scales;
@@ -99,7 +99,7 @@ __global__ void __launch_bounds__(kTransposeThreads) transpose_codes(TransposeJo
               written == kFragment && job.stores_whole, transposed_copy);
 }
 
-// The scales of square blocks; they are few.
+// Transposes the scales of square blocks, one per thread.
 __global__ void __launch_bounds__(kTransposeThreads) transpose_scales_of_blocks(TransposeJob job) {
   const int64_t index = int64_t{blockIdx.x} * kTransposeThreads + threadIdx.x;
   if (index >= job.scale_rows * job.scale_columns) return;
@@ -114,7 +114,7 @@ int32_t bits_of(lpt_format element) {
   return element == LPT_FORMAT_BF16 || element == LPT_FORMAT_F16 ? 16 : 8;
 }
 
-// Runs launch(job, grid) for as many columns at once as the second extent of a grid takes: 4,194,240.
+// Calls launch(job, grid) for at most 4,194,240 columns at a time: gridDim.y is at most 65535, and a tile has 64 columns.
 template <typename Launch>
 void for_columns_of_grid(const TransposeJob &whole, int64_t bytes, const Launch &launch) {
   constexpr int64_t kMost = kMostGridLines * kTransposeTile;

@@ -1,4 +1,5 @@
-// Casts to numbers of 16 bits without scales: bf16 and f16. A thread takes sixteen adjacent numbers of a row, and rows in turn.
+// Casts to bf16 and f16 without scales. A thread processes 16 adjacent elements of a row, and several rows in a grid-stride
+// loop.
 #include "kernels/common/cuda_lines.hpp"
 #include "kernels/quantize/cuda/cuda_kernels.hpp"
 
@@ -9,13 +10,13 @@ constexpr uint32_t kThreads = 256;
 
 struct WideJob {
   DeviceRows source, target;
-  float most;  // the largest number of the target: what is beyond becomes it
+  float most;  // the largest finite value of the target; larger values saturate to it
   int64_t rows, columns;
 };
 
 __device__ __forceinline__ float held(float number, float most) {
   if (number > most) return most;
-  return number < -most ? -most : number;  // a NaN stays
+  return number < -most ? -most : number;  // returns a NaN unchanged
 }
 
 __global__ void __launch_bounds__(kThreads) round_fragments(WideJob job) {
