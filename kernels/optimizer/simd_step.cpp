@@ -1,28 +1,28 @@
-// A request in units that stay in the first cache: what is not f32 is decoded, the update is computed, scales follow
-// from it, and codes are made; what comes some hundred elements later is fetched meanwhile. The last elements are
-// copied to a unit of their own, so that no loop handles tails.
+// SIMD kernel of optimizer steps. A request is processed in units that fit in the L1 cache. For each unit, the kernel decodes
+// arrays that are not f32, computes the update, computes new scales and encodes the results. It prefetches some
+// hundred elements ahead. The last elements are copied to a padded unit, so that no loop handles tails.
 #include "kernels/optimizer/optimizer.hpp"
 #include "kernels/optimizer/step_moment.hpp"
 
 namespace lpt {
 namespace {
 
-constexpr int64_t kTail = 256;  // elements of the largest block
+constexpr int64_t kTail = 256;  // elements: the largest block
 
-// The arrays of a unit: pointers to its first elements.
+// Addresses of the first elements of a unit in each array.
 struct UnitData {
   const uint8_t *gradient;
   uint8_t *first, *second, *parameter, *compensation;
 };
 
-// A moment whose codes of the last unit are still to be made, and how that is done for four vectors.
+// A moment with deferred codes of the previous unit. The writers below encode four vectors of it.
 struct WaitingMoment {
   WaitingMoment(const Moment &given, const TreeLanes *tree_of_moment, const WaitingCodes &waiting)
       : moment(given), tree(tree_of_moment), codes(waiting), from(waiting.from), to(waiting.to) {}
   const Moment &moment;
   const TreeLanes *tree;
   const WaitingCodes &codes;
-  const float *from;  // copied, as stores to `to` might change those of `codes`
+  const float *from;  // copied: the compiler assumes that stores to `to` can change `codes`
   uint8_t *to;
 };
 
@@ -51,7 +51,7 @@ struct TreeWriter {
   }
 };
 
-// Codes of a unit that are made while the next one is updated.
+// Encodes the deferred codes of a unit during the update of the next unit.
 template <typename First, typename Second>
 struct CodesOfBefore {
   static constexpr bool kMayBeCoupled = false;
@@ -68,10 +68,10 @@ template <typename First, typename Second>
   update_beside<LPT_OPTIMIZER_METHOD_ADAM, First::kReading, Second::kReading, false>(constants, places, kUnit, codes);
 }
 
-// Numbers of a unit on their way; those of moments for two units in turn.
+// Decoded values of a unit. Moments have two buffers, because deferred codes read the buffer of the previous unit.
 struct UnitMemory {
   alignas(64) float first[2][kUnit], second[2][kUnit], gradient[kUnit], parameter[kUnit];
-  alignas(64) float old[kUnit], change[kUnit], fresh[kUnit];  // of a compensated parameter
+  alignas(64) float old[kUnit], change[kUnit], fresh[kUnit];  // for a compensated parameter
 };
 
 using Update = void (*)(const UpdateConstants &, UpdatePlaces &, int64_t);
@@ -133,7 +133,7 @@ class Walk {
     return request_.method == LPT_OPTIMIZER_METHOD_ADAMW || request_.method == LPT_OPTIMIZER_METHOD_ADAM;
   }
 
-  // Nothing passes through a unit's memory.
+  // Returns whether all arrays are read and written in place, without UnitMemory.
   bool is_in_place() const {
     const auto is_f32 = [](const StateArray &array) { return array.element == LPT_FORMAT_F32; };
     return !request_.is_measure && gradient_bytes_ == 4 && is_f32(request_.parameter) && is_f32(request_.first) &&
@@ -149,7 +149,7 @@ class Walk {
             place(request_.parameter.data, index * parameter_bytes_), place(request_.compensation.data, 2 * index)};
   }
 
-  // Zeros behind the elements change nothing: neither magnitudes nor what is copied back.
+  // Runs the last elements in padded copies. The padding decodes to zero: it changes no magnitude and is not copied back.
   void run_tail(int64_t index, int64_t count) {
     alignas(64) uint8_t gradient[4 * kTail] = {}, parameter[4 * kTail] = {}, compensation[2 * kTail] = {};
     alignas(64) uint8_t first[4 * kTail], second[4 * kTail];
@@ -176,7 +176,7 @@ class Walk {
     }
   }
 
-  // `count` elements; memory has space for whole groups, and reads as zero behind them.
+  // Runs `count` elements. The arrays have space for full groups, and the elements after `count` decode to zero.
   void run_unit(const UnitData &data, int64_t index, int64_t count) {
     const int64_t padded = (count + kGroup - 1) / kGroup * kGroup;
     UpdatePlaces places;
@@ -220,9 +220,9 @@ class Walk {
     write_parameter(data, index, padded, places);
   }
 
-  // ---- codes that wait for the next update
+  // Deferred codes.
 
-  // Of one kind: only these are made beside an update.
+  // Returns whether both moments are of one kind. write_waiting() supports no other combinations.
   bool is_alike() const {
     const StateArray &first = request_.first, &second = request_.second;
     if (is_dynamic(first.element)) return first.element == kDynamicSigned && second.element == kDynamicUnsigned;
@@ -237,7 +237,7 @@ class Walk {
     for (int64_t i = 0; i < kUnit; i += kQuad) codes(i);
   }
 
-  // Beside an update, if there is one.
+  // Encodes the deferred codes, and updates the unit of `places` in the same loop if it is not NULL.
   void write_waiting(UpdatePlaces *places) {
     if (!is_waiting_) return;
     is_waiting_ = false;
@@ -252,7 +252,7 @@ class Walk {
     }
   }
 
-  // A scale that is no number makes zeros none.
+  // Clears the padding of a unit. A NaN scale changes its zeros to NaN.
   void clear_behind(UpdatePlaces &places, int64_t count, int64_t padded) const {
     for (int64_t i = count; i < padded; ++i) {
       places.first.to[i] = 0.0f;
@@ -288,7 +288,7 @@ class Walk {
     write_compensated(data, coding, count, places.parameter_to);
   }
 
-  // `steps` is what shall be taken off.
+  // Updates a compensated parameter. `steps` are the amounts to subtract: decay · p + step_size · u.
   void write_compensated(const UnitData &data, const Coding &coding, int64_t count, const float *steps) {
     float *const old = memory_.old, *const change = memory_.change, *const fresh = memory_.fresh;
     load_scaled(LPT_FORMAT_BF16, data.parameter, 1.0f, old, count);

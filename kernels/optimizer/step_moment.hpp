@@ -1,4 +1,4 @@
-// A moment between memory and f32, by its kind. Included by simd_*.cpp.
+// Decoding and encoding of a moment of any kind. Included by simd_*.cpp.
 #pragma once
 
 #include "kernels/optimizer/step_expanded.hpp"
@@ -22,7 +22,7 @@ inline bool is_drawing(const StateArray &array) {
          (array.rounding == LPT_ROUNDING_STOCHASTIC || array.underflow == LPT_OPTIMIZER_UNDERFLOW_STOCHASTIC);
 }
 
-// One of a request's arrays.
+// One array of a request, with the constants of its encoding.
 struct StateCursor {
   explicit StateCursor(const StateArray &given)
       : array(given),
@@ -33,7 +33,7 @@ struct StateCursor {
 
   uint8_t *at(uint8_t *base, int64_t i) const { return base + i * bytes_of(array.element); }
 
-  // The coding of `count` elements from `index` on.
+  // Returns the parameters for encoding `count` elements from `index` on. Random bits are drawn to `slab`, if necessary.
   Coding coding_at(int64_t index, int64_t count, RandomSlab &slab) const {
     Coding result = coding;
     if (is_drawn) result.random = draw_slab(array.random, philox, index, count, slab);
@@ -47,11 +47,11 @@ struct StateCursor {
   PhiloxLanes philox;
 };
 
-// What the codes of a unit follow from that are made while the next one is updated.
+// Deferred codes of a unit: their values and scales. They are encoded during the update of the next unit.
 struct WaitingCodes {
   const float *from;
   uint8_t *to;
-  float inverses[kUnitLanes];  // of scales, for groups of 128 whatever the block
+  float inverses[kUnitLanes];  // of the scales: one per 128 elements, for any block size
   ExpandedGroups expanded;
 };
 
@@ -72,8 +72,9 @@ class Moment {
   const StateArray &array() const { return lane_.array; }
   int64_t bytes_each() const { return bytes_of(lane_.array.element); }
 
-  // Sets the places of a unit whose first element is `index` of the array and is at `data`. `tree` is of kDynamic,
-  // else NULL. With is_kept nothing is written in place.
+  // Sets `places` for a unit and decodes the moment to `scratch` if the update cannot read it in place. The first element of
+  // the unit has index `index` in the array and address `data`. `tree` is NULL except for kDynamic. If is_kept, the update does
+  // not write to `data`.
   void read(uint8_t *data, int64_t index, int64_t count, const TreeLanes *tree, float *scratch, bool is_kept,
             MomentPlaces &places) {
     const StateArray &given = lane_.array;
@@ -108,7 +109,7 @@ class Moment {
     }
   }
 
-  // Writes what the update left.
+  // Encodes the results of the update to `data` and stores their scales.
   void write(uint8_t *data, int64_t index, int64_t count, const TreeLanes *tree, bool has_nan,
              const MomentPlaces &places) const {
     const StateArray &given = lane_.array;
@@ -143,7 +144,7 @@ class Moment {
     }
   }
 
-  // Whether groups without infinities and NaN can be written by settle_groups() and store_nearest() alone.
+  // Returns whether settle_groups() and store_nearest() suffice for groups without infinities and NaN.
   bool is_short() const {
     return reading_ == Reading::kCodes && lane_.array.block != 0 && lane_.array.rounding == LPT_ROUNDING_NEAREST_EVEN &&
            lane_.array.underflow != LPT_OPTIMIZER_UNDERFLOW_STOCHASTIC;
@@ -158,10 +159,11 @@ class Moment {
     return largest >= static_cast<uint32_t>(kInfinity);
   }
 
-  // Whether codes of whole units may wait, if settle() agrees.
+  // Returns whether the codes of full units can be deferred, provided that settle() returns true.
   bool can_wait() const { return lane_.array.block != 0 && is_nearest(); }
 
-  // Stores the scales of a whole unit without infinities and NaN. False where its codes cannot wait.
+  // Stores the scales of a full unit, whose has_nan must be false, and prepares its deferred codes. Returns false if the codes
+  // cannot be deferred: write() then encodes the unit.
   bool settle(uint8_t *data, int64_t index, const TreeLanes *tree, const MomentPlaces &places,
               WaitingCodes &waiting) const {
     const StateArray &given = lane_.array;
@@ -187,7 +189,7 @@ class Moment {
     return true;
   }
 
-  // Codes of four vectors of a unit.
+  // Stores the codes of four vectors of a unit, from element i on.
   [[gnu::always_inline]] void store_expanded(const ExpandedGroups &groups, int64_t i, const float *from,
                                              uint8_t *to) const {
     if (expanded_codes_.store(groups, i, from, to)) [[likely]]
@@ -205,7 +207,7 @@ class Moment {
     return is_byte(array.element) && array.exponents == nullptr ? Reading::kCodes : Reading::kFloats;
   }
 
-  // Stores the scales of groups that the update left, and hands out their inverses.
+  // Computes and stores the scales of groups from the magnitudes in `places`. Writes their inverses to `inverses`.
   void settle_groups(int64_t index, int64_t count, const MomentPlaces &places, float *inverses) const {
     float amax[kUnitLanes] = {}, scales[kUnitLanes];
     memcpy(amax, places.largest, static_cast<size_t>((count + kGroup - 1) / kGroup * 4));
@@ -219,7 +221,8 @@ class Moment {
            lane_.array.underflow != LPT_OPTIMIZER_UNDERFLOW_STOCHASTIC;
   }
 
-  // The same of a scale of the whole array, which may be too small.
+  // Returns the same as is_short(), for an array with one scale. The scale may be too small, so that values have to be
+  // saturated.
   bool is_short_whole() const { return reading_ == Reading::kCodes && lane_.array.block == 0 && is_nearest(); }
 
   template <bool kIsClamped>
@@ -285,7 +288,7 @@ class Moment {
     }
   }
 
-  // `index` is that of the unit's first element.
+  // Stores the scale and the exponent of a group. `index` is that of the first element of the unit.
   void keep_expanded(const ExpandedGroups &groups, int64_t group, int64_t index) const {
     lane_.array.block_scales[index / kGroup + group] = groups.amax[group];
     lane_.array.exponents[index / kGroup + group] = static_cast<uint16_t>(groups.sixteenths[group]);

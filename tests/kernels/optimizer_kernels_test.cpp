@@ -106,7 +106,7 @@ TEST_P(StepKernel, GivesTheBitsOfTheReference) {
   EXPECT_EQ(taken, offered);
 }
 
-// One nonfinite element at each position of a long step: kernels that process many units at once must report only its unit.
+// One nonfinite element in one unit of a long step: kernels that process many units at once must report only its unit.
 TEST_P(StepKernel, FindsOneNumberThatIsNone) {
   constexpr int64_t kCount = 4 * 1024;
   // Values of the gradient element; 0: the first moment has a NaN instead.
