@@ -90,9 +90,9 @@ static inline __m256i nonzero_of(const __m256 (&numbers)[4]) {
 // and moves them to the low bits of the sum. The addend also holds (E - Emin) · 2^M, so that the lowest byte of the sum is the
 // code.
 //
-// kIsSigned: elements can be negative. kIsClamped: nonzero elements get a nonzero code. kIsHeld: magnitudes above the largest
+// kIsSigned: elements can be negative. kIsClamped: nonzero elements get a nonzero code. kSaturates: magnitudes above the largest
 // value are saturated.
-template <bool kIsSigned, bool kIsClamped, bool kIsHeld = false>
+template <bool kIsSigned, bool kIsClamped, bool kSaturates = false>
 [[gnu::always_inline]] static inline void store_nearest(const ByteCodes &element, const float *from, F32 inverse,
                                                         uint8_t *to) {
   __m256i sums[4];
@@ -102,7 +102,7 @@ template <bool kIsSigned, bool kIsClamped, bool kIsHeld = false>
     numbers[i] = _mm256_loadu_ps(from + 8 * i);
     __m256 scaled = numbers[i] * inverse;
     if (kIsSigned) scaled = _mm256_andnot_ps(_mm256_set1_ps(-0.0f), scaled);
-    if (kIsHeld) scaled = _mm256_min_ps(scaled, element.largest);
+    if (kSaturates) scaled = _mm256_min_ps(scaled, element.largest);
     const __m256i exponent = _mm256_and_si256(_mm256_castps_si256(scaled), _mm256_set1_epi32(0x7F800000));
     const __m256i field = _mm256_max_epi32(exponent, element.least);
     const __m256i addend =
@@ -120,20 +120,20 @@ template <bool kIsSigned, bool kIsClamped, bool kIsHeld = false>
 
 // Tables of f32. The low bits of an index select the entry.
 
-using Numbers8 = __m256;
-struct Numbers256 {
+using Table8 = __m256;
+struct Table256 {
   const float *from;
 };
-static inline Numbers8 numbers8(const float *from) { return _mm256_loadu_ps(from); }
-static inline Numbers256 numbers256(const float *from) { return {from}; }
+static inline Table8 numbers8(const float *from) { return _mm256_loadu_ps(from); }
+static inline Table256 numbers256(const float *from) { return {from}; }
 
 static inline F32 gathered(const float *from, I32 index, int32_t mask) {
   return _mm256_i32gather_ps(from, bits_of(index & mask), 4);
 }
-static inline F32 look_up(const Numbers8 &numbers, I32 index) {
+static inline F32 look_up(const Table8 &numbers, I32 index) {
   return _mm256_permutevar8x32_ps(numbers, bits_of(index));
 }
-static inline void look_up(const Numbers256 &numbers, const uint8_t *index, F32 (&out)[4]) {
+static inline void look_up(const Table256 &numbers, const uint8_t *index, F32 (&out)[4]) {
   for (int i = 0; i < 4; ++i) out[i] = gathered(numbers.from, load_u8_as_i32(index + 8 * i), 255);
 }
 
@@ -210,14 +210,14 @@ static inline void look_up(const Magnitudes &numbers, const uint8_t *codes, F32 
 
 // Tables of integers. The low three bits of a nonnegative index select the entry of `positive`, the low four bits of a negative
 // index that of `negative`.
-struct Additions {
+struct AddendTables {
   __m256i positive, negative[2];
 };
-static inline Additions additions(const int32_t *positive, const int32_t *negative) {
+static inline AddendTables additions(const int32_t *positive, const int32_t *negative) {
   const auto vector = [](const int32_t *from) { return _mm256_loadu_si256(reinterpret_cast<const __m256i *>(from)); };
   return {vector(positive), {vector(negative), vector(negative + 8)}};
 }
-[[gnu::always_inline]] static inline I32 look_up(const Additions &numbers, I32 index) {
+[[gnu::always_inline]] static inline I32 look_up(const AddendTables &numbers, I32 index) {
   const auto permuted = [&](__m256i table) {
     return _mm256_castsi256_ps(_mm256_permutevar8x32_epi32(table, bits_of(index)));
   };

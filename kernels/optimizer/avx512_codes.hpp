@@ -126,9 +126,9 @@ static inline __mmask64 nonzero_of(const float *from) {
 // and moves them to the low bits of the sum. The addend also holds (E - Emin) · 2^M, so that the lowest byte of the sum is the
 // code.
 //
-// kIsSigned: elements can be negative. kIsClamped: nonzero elements get a nonzero code. kIsHeld: magnitudes above the largest
+// kIsSigned: elements can be negative. kIsClamped: nonzero elements get a nonzero code. kSaturates: magnitudes above the largest
 // value are saturated.
-template <bool kIsSigned, bool kIsClamped, bool kIsHeld = false>
+template <bool kIsSigned, bool kIsClamped, bool kSaturates = false>
 [[gnu::always_inline]] static inline void store_nearest(const ByteCodes &element, const float *from, F32 inverse,
                                                         uint8_t *to) {
   __m512i sums[4];
@@ -136,7 +136,7 @@ template <bool kIsSigned, bool kIsClamped, bool kIsHeld = false>
   for (int i = 0; i < 4; ++i) {
     __m512 scaled = load(from + 16 * i) * inverse;
     if (kIsSigned) scaled = _mm512_abs_ps(scaled);
-    if (kIsHeld) scaled = _mm512_min_ps(scaled, element.largest);
+    if (kSaturates) scaled = _mm512_min_ps(scaled, element.largest);
     const __m512i field = _mm512_srli_epi32(_mm512_max_epu32(_mm512_castps_si512(scaled), element.smallest), 23);
     sums[i] = _mm512_castps_si512(scaled + _mm512_permutex2var_ps(element.addends[0], field, element.addends[1]));
   }
@@ -154,12 +154,12 @@ template <bool kIsSigned, bool kIsClamped, bool kIsHeld = false>
 
 // Tables of f32. The low bits of an index select the entry.
 
-using Numbers8 = __m512;
-struct Numbers256 {
+using Table8 = __m512;
+struct Table256 {
   __m512i bytes[4][4];  // bytes[i]: byte i of all 256 values
 };
 
-static inline Numbers8 numbers8(const float *from) {
+static inline Table8 numbers8(const float *from) {
   return _mm512_castsi512_ps(_mm512_castsi256_si512(_mm256_loadu_si256(reinterpret_cast<const __m256i *>(from))));
 }
 
@@ -169,8 +169,8 @@ static inline void byte_planes(const float *from, __m512i (&planes)[4]) {
   for (int i = 0; i < 4; ++i) numbers[i] = bits_of(i32_of(load(from + 16 * i)));
   for (int byte = 0; byte < 4; ++byte) planes[byte] = bytes_of_lanes(numbers, byte);
 }
-static inline Numbers256 numbers256(const float *from) {
-  Numbers256 numbers;
+static inline Table256 numbers256(const float *from) {
+  Table256 numbers;
   for (int i = 0; i < 4; ++i) {
     __m512i planes[4];
     byte_planes(from + 64 * i, planes);
@@ -194,8 +194,8 @@ static inline Numbers256 numbers256(const float *from) {
   return _mm512_permutexvar_epi32(_mm512_setr_epi32(0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15), bytes);
 }
 
-static inline F32 look_up(const Numbers8 &numbers, I32 index) { return _mm512_permutexvar_ps(bits_of(index), numbers); }
-[[gnu::always_inline]] static inline void look_up(const Numbers256 &numbers, const uint8_t *codes, F32 (&out)[4]) {
+static inline F32 look_up(const Table8 &numbers, I32 index) { return _mm512_permutexvar_ps(bits_of(index), numbers); }
+[[gnu::always_inline]] static inline void look_up(const Table256 &numbers, const uint8_t *codes, F32 (&out)[4]) {
   const __m512i index = transposed(_mm512_loadu_si512(codes));
   const __mmask64 is_upper = _mm512_movepi8_mask(index);
   __m512i found[4];
@@ -282,13 +282,13 @@ static inline Magnitudes magnitudes(const float *from) {
 // Codes of expanded magnitudes: see step_expanded.hpp.
 
 // Tables of integers. The low four bits of an index select the entry; negative indices use `negative`.
-struct Additions {
+struct AddendTables {
   __m512i positive, negative;
 };
-static inline Additions additions(const int32_t *positive, const int32_t *negative) {
+static inline AddendTables additions(const int32_t *positive, const int32_t *negative) {
   return {_mm512_loadu_si512(positive), _mm512_loadu_si512(negative)};
 }
-[[gnu::always_inline]] static inline I32 look_up(const Additions &numbers, I32 index) {
+[[gnu::always_inline]] static inline I32 look_up(const AddendTables &numbers, I32 index) {
   const __m512i bits = bits_of(index);
   return i32_of(_mm512_mask_permutexvar_epi32(_mm512_permutexvar_epi32(bits, numbers.positive),
                                               _mm512_movepi32_mask(bits), bits, numbers.negative));

@@ -16,12 +16,12 @@ struct UnitData {
 };
 
 // A moment with deferred codes of the previous unit. The writers below encode four vectors of it.
-struct WaitingMoment {
-  WaitingMoment(const Moment &given, const TreeLanes *tree_of_moment, const WaitingCodes &waiting)
+struct DeferredMoment {
+  DeferredMoment(const Moment &given, const TreeLanes *tree_of_moment, const DeferredCodes &waiting)
       : moment(given), tree(tree_of_moment), codes(waiting), from(waiting.from), to(waiting.to) {}
   const Moment &moment;
   const TreeLanes *tree;
-  const WaitingCodes &codes;
+  const DeferredCodes &codes;
   const float *from;  // copied: the compiler assumes that stores to `to` can change `codes`
   uint8_t *to;
 };
@@ -29,7 +29,7 @@ struct WaitingMoment {
 template <bool kIsSigned, bool kIsClamped>
 struct GroupWriter {
   static constexpr Reading kReading = Reading::kCodes;
-  [[gnu::always_inline]] static inline void write(const WaitingMoment &unit, int64_t i) {
+  [[gnu::always_inline]] static inline void write(const DeferredMoment &unit, int64_t i) {
     const F32 inverses = broadcast(unit.codes.inverses[i / kGroup]);
     store_nearest<kIsSigned, kIsClamped>(unit.moment.codes(), unit.from + i, inverses, unit.to + i);
   }
@@ -37,7 +37,7 @@ struct GroupWriter {
 
 struct ExpandedWriter {
   static constexpr Reading kReading = Reading::kFloats;
-  [[gnu::always_inline]] static inline void write(const WaitingMoment &unit, int64_t i) {
+  [[gnu::always_inline]] static inline void write(const DeferredMoment &unit, int64_t i) {
     unit.moment.store_expanded(unit.codes.expanded, i, unit.from, unit.to);
   }
 };
@@ -45,7 +45,7 @@ struct ExpandedWriter {
 template <bool kIsSigned>
 struct TreeWriter {
   static constexpr Reading kReading = Reading::kFloats;
-  [[gnu::always_inline]] static inline void write(const WaitingMoment &unit, int64_t i) {
+  [[gnu::always_inline]] static inline void write(const DeferredMoment &unit, int64_t i) {
     store_tree<kIsSigned, false>(*unit.tree, unit.moment.array(), unit.from + i, unit.codes.inverses[i / kGroup],
                                  unit.to + i);
   }
@@ -53,19 +53,19 @@ struct TreeWriter {
 
 // Encodes the deferred codes of a unit during the update of the next unit.
 template <typename First, typename Second>
-struct CodesOfBefore {
+struct DeferredEncoder {
   static constexpr bool kMayBeCoupled = false;
   [[gnu::always_inline]] inline void operator()(int64_t i) const {
     First::write(first, i);
     Second::write(second, i);
   }
-  WaitingMoment first, second;
+  DeferredMoment first, second;
 };
 
 template <typename First, typename Second>
-[[gnu::noinline]] void update_beside_codes(const UpdateConstants &constants, UpdatePlaces &places,
-                                           const CodesOfBefore<First, Second> &codes) {
-  update_beside<LPT_OPTIMIZER_METHOD_ADAM, First::kReading, Second::kReading, false>(constants, places, kUnit, codes);
+[[gnu::noinline]] void update_and_encode(const UpdateConstants &constants, UpdateArrays &places,
+                                         const DeferredEncoder<First, Second> &codes) {
+  update_with<LPT_OPTIMIZER_METHOD_ADAM, First::kReading, Second::kReading, false>(constants, places, kUnit, codes);
 }
 
 // Decoded values of a unit. Moments have two buffers, because deferred codes read the buffer of the previous unit.
@@ -74,7 +74,7 @@ struct UnitMemory {
   alignas(64) float old[kUnit], change[kUnit], fresh[kUnit];  // for a compensated parameter
 };
 
-using Update = void (*)(const UpdateConstants &, UpdatePlaces &, int64_t);
+using Update = void (*)(const UpdateConstants &, UpdateArrays &, int64_t);
 
 template <lpt_optimizer_method kMethod, bool kIsStep>
 Update update_of(Reading first, Reading second) {
@@ -90,9 +90,9 @@ Update update_of(Reading first, Reading second) {
   }
 }
 
-class Walk {
+class StepLoop {
  public:
-  explicit Walk(const StepRequest &request)
+  explicit StepLoop(const StepRequest &request)
       : request_(request),
         constants_(request.constants),
         first_(request.first, false),
@@ -102,7 +102,7 @@ class Walk {
         gradient_bytes_(bytes_of(request.gradient_format)),
         parameter_bytes_(bytes_of(request.parameter.element)),
         is_compensated_(request.compensation.data != nullptr),
-        can_wait_(is_adam() && !is_compensated_ && !request.is_measure && first_.can_wait() && second_.can_wait() &&
+        can_wait_(is_adam() && !is_compensated_ && !request.is_measure && first_.can_defer() && second_.can_defer() &&
                   request.first.underflow == LPT_OPTIMIZER_UNDERFLOW_ALLOWED && !constants_.is_coupled && is_alike()),
         update_(is_compensated_ ? chosen_update<true>() : chosen_update<false>()) {}
 
@@ -115,7 +115,7 @@ class Walk {
     for (int64_t index = request_.begin; index < whole_end; index += length) {
       run_unit(data_at(index), index, whole_end - index < length ? whole_end - index : length);
     }
-    write_waiting(nullptr);
+    write_deferred(nullptr);
     if (whole_end < end) run_tail(whole_end, end - whole_end);
   }
 
@@ -179,7 +179,7 @@ class Walk {
   // Runs `count` elements. The arrays have space for full groups, and the elements after `count` decode to zero.
   void run_unit(const UnitData &data, int64_t index, int64_t count) {
     const int64_t padded = (count + kGroup - 1) / kGroup * kGroup;
-    UpdatePlaces places;
+    UpdateArrays places;
     const bool is_measure = request_.is_measure;
     first_.read(data.first, index, padded, first_tree_, memory_.first[slot_], is_measure, places.first);
     second_.read(data.second, index, padded, second_tree_, memory_.second[slot_], is_measure, places.second);
@@ -199,19 +199,19 @@ class Walk {
       places.next_parameter = next_unit(data.parameter, parameter_bytes_);
     }
     places.next_compensation = is_compensated_ ? next_unit(data.compensation, 2) : NextData{};
-    if (is_waiting_ && count == kUnit) {
-      write_waiting(&places);
+    if (has_deferred_ && count == kUnit) {
+      write_deferred(&places);
     } else {
-      write_waiting(nullptr);
+      write_deferred(nullptr);
       update_(constants_, places, padded);
     }
-    clear_behind(places, count, padded);
+    clear_padding(places, count, padded);
     raise(places, padded);
     if (is_measure) return;
-    is_waiting_ = can_wait_ && count == kUnit && !places.has_nan &&
-                  first_.settle(data.first, index, first_tree_, places.first, first_waiting_) &&
-                  second_.settle(data.second, index, second_tree_, places.second, second_waiting_);
-    if (is_waiting_) {
+    has_deferred_ = can_wait_ && count == kUnit && !places.has_nan &&
+                    first_.settle(data.first, index, first_tree_, places.first, first_deferred_) &&
+                    second_.settle(data.second, index, second_tree_, places.second, second_deferred_);
+    if (has_deferred_) {
       slot_ = 1 - slot_;
     } else {
       first_.write(data.first, index, count, first_tree_, places.has_nan, places.first);
@@ -222,7 +222,7 @@ class Walk {
 
   // Deferred codes.
 
-  // Returns whether both moments are of one kind. write_waiting() supports no other combinations.
+  // Returns whether both moments are of one kind. write_deferred() supports no other combinations.
   bool is_alike() const {
     const StateArray &first = request_.first, &second = request_.second;
     if (is_dynamic(first.element)) return first.element == kDynamicSigned && second.element == kDynamicUnsigned;
@@ -230,17 +230,17 @@ class Walk {
   }
 
   template <typename First, typename Second>
-  void write_waiting_as(UpdatePlaces *places) {
-    const CodesOfBefore<First, Second> codes = {WaitingMoment(first_, first_tree_, first_waiting_),
-                                                WaitingMoment(second_, second_tree_, second_waiting_)};
-    if (places != nullptr) return update_beside_codes(constants_, *places, codes);
+  void write_waiting_as(UpdateArrays *places) {
+    const DeferredEncoder<First, Second> codes = {DeferredMoment(first_, first_tree_, first_deferred_),
+                                                  DeferredMoment(second_, second_tree_, second_deferred_)};
+    if (places != nullptr) return update_and_encode(constants_, *places, codes);
     for (int64_t i = 0; i < kUnit; i += kQuad) codes(i);
   }
 
   // Encodes the deferred codes, and updates the unit of `places` in the same loop if it is not NULL.
-  void write_waiting(UpdatePlaces *places) {
-    if (!is_waiting_) return;
-    is_waiting_ = false;
+  void write_deferred(UpdateArrays *places) {
+    if (!has_deferred_) return;
+    has_deferred_ = false;
     if (first_tree_ != nullptr) {
       write_waiting_as<TreeWriter<true>, TreeWriter<false>>(places);
     } else if (request_.first.exponents != nullptr) {
@@ -253,7 +253,7 @@ class Walk {
   }
 
   // Clears the padding of a unit. A NaN scale changes its zeros to NaN.
-  void clear_behind(UpdatePlaces &places, int64_t count, int64_t padded) const {
+  void clear_padding(UpdateArrays &places, int64_t count, int64_t padded) const {
     for (int64_t i = count; i < padded; ++i) {
       places.first.to[i] = 0.0f;
       places.parameter_to[i] = 0.0f;
@@ -261,7 +261,7 @@ class Walk {
     }
   }
 
-  void raise(const UpdatePlaces &places, int64_t count) const {
+  void raise(const UpdateArrays &places, int64_t count) const {
     if (request_.amax == nullptr) return;
     raise(request_.first, places.first.to, count, request_.amax[0]);
     raise(request_.second, places.second.to, count, request_.amax[1]);
@@ -274,9 +274,9 @@ class Walk {
     if (found > amax) amax = found;
   }
 
-  void write_parameter(const UnitData &data, int64_t index, int64_t count, UpdatePlaces &places) {
+  void write_parameter(const UnitData &data, int64_t index, int64_t count, UpdateArrays &places) {
     if (parameter_bytes_ == 4) {
-      if (places.has_nan) plain_nans(places.parameter_to, count);
+      if (places.has_nan) canonicalize_nans(places.parameter_to, count);
       return;
     }
     RandomSlab slab;
@@ -314,16 +314,16 @@ class Walk {
   bool is_compensated_, can_wait_;
   Update update_;
   const TreeLanes *first_tree_ = nullptr, *second_tree_ = nullptr;
-  bool is_waiting_ = false;
+  bool has_deferred_ = false;
   int64_t slot_ = 0;
-  WaitingCodes first_waiting_, second_waiting_;
+  DeferredCodes first_deferred_, second_deferred_;
   UnitMemory memory_;
 };
 
 }  // namespace
 
 void LPT_KERNEL(step)(const StepRequest &request) {
-  Walk walk(request);
+  StepLoop walk(request);
   const bool is_first = is_dynamic(request.first.element), is_second = is_dynamic(request.second.element);
   if (!is_first && !is_second) return walk.run(nullptr, nullptr);
   const TreeLanes first(request.first.element == kDynamicSigned);

@@ -70,7 +70,7 @@ struct Coding {
 }
 
 // Returns the codes of magnitudes up to the largest value, rounded toward zero. If is_drawn, rounding is stochastic by `words`.
-[[gnu::always_inline]] inline I32 cut_codes(const Coding &coding, F32 magnitude, bool is_drawn, I32 words) {
+[[gnu::always_inline]] inline I32 truncated_codes(const Coding &coding, F32 magnitude, bool is_drawn, I32 words) {
   const Element &layout = coding.layout;
   const I32 bits = i32_of(magnitude);
   const I32 field = bits >> 23;
@@ -97,10 +97,10 @@ struct Coding {
   const F32 magnitude = min(abs(scaled), broadcast(decode(layout, layout.max_code)));
   I32 codes = coding.rounding == LPT_ROUNDING_NEAREST_EVEN
                   ? nearest_codes(layout, magnitude)
-                  : cut_codes(coding, magnitude, coding.rounding == LPT_ROUNDING_STOCHASTIC, words);
+                  : truncated_codes(coding, magnitude, coding.rounding == LPT_ROUNDING_STOCHASTIC, words);
   if (coding.underflow == LPT_OPTIMIZER_UNDERFLOW_STOCHASTIC) {
     const F32 smallest = broadcast(decode(layout, 1));
-    codes = magnitude < smallest ? cut_codes(coding, magnitude, true, words) : codes;
+    codes = magnitude < smallest ? truncated_codes(coding, magnitude, true, words) : codes;
   }
   codes = min(codes, broadcast_i32(max_code));
   if (coding.underflow == LPT_OPTIMIZER_UNDERFLOW_CLAMP) {

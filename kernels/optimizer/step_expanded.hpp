@@ -167,7 +167,7 @@ class ExpandedCodes {
   Element layout_;
   float octave_;  // length of an octave in units of a position, 2^-16
   float log2_largest_;
-  Additions additions_;
+  AddendTables additions_;
 };
 
 }  // namespace

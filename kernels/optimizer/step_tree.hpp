@@ -70,9 +70,9 @@ struct TreeLanes {
         offsets(numbers8(kSearches[is_signed].offset)),
         last(numbers8(kSearches[is_signed].last)) {}
   const DynamicTree &tree;
-  Numbers256 levels;
+  Table256 levels;
   Decades decades;
-  Numbers8 slopes, offsets, last;
+  Table8 slopes, offsets, last;
 };
 
 void load_tree(const TreeLanes &lanes, const uint8_t *from, float scale, float *to, int64_t count) {

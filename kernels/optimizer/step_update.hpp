@@ -58,7 +58,7 @@ inline NextData next_unit(const void *data, int64_t bytes_each) {
 enum class Reading { kNot, kFloats, kCodes };
 
 // A moment of a unit: input, output and prefetch address of the update.
-struct MomentPlaces {
+struct MomentArrays {
   const float *floats;   // for kFloats
   const uint8_t *codes;  // for kCodes
   const ByteNumbers *numbers;
@@ -70,10 +70,10 @@ struct MomentPlaces {
   NextData next;
 };
 
-struct UpdatePlaces {
+struct UpdateArrays {
   const float *gradient, *parameter;
   float *parameter_to;  // or steps: see kIsStep
-  MomentPlaces first, second;
+  MomentArrays first, second;
   NextData next_gradient, next_parameter, next_compensation;
   bool has_nan;  // or infinities
 };
@@ -104,7 +104,7 @@ template <lpt_optimizer_method kMethod>
 }
 
 template <Reading kReading>
-[[gnu::always_inline]] inline void read_moment(const MomentPlaces &places, int64_t at, F32 (&out)[4]) {
+[[gnu::always_inline]] inline void read_moment(const MomentArrays &places, int64_t at, F32 (&out)[4]) {
   if constexpr (kReading == Reading::kCodes) {
     _mm_prefetch(places.next.from + at, _MM_HINT_T0);
     decode(*places.numbers, places.codes + at, out);
@@ -117,7 +117,7 @@ template <Reading kReading>
   }
 }
 
-struct NothingElse {
+struct NoOther {
   static constexpr bool kMayBeCoupled = true;
   void operator()(int64_t) const {}
 };
@@ -125,7 +125,7 @@ struct NothingElse {
 // The loop over a unit. Out-of-order execution covers some hundred instructions, which is less than the latency of a root and a
 // quotient. The loop therefore runs the first half of an iteration between the two halves of the previous one. Each iteration
 // also runs `Other` while the divider is busy.
-template <lpt_optimizer_method kMethod, Reading kFirst, Reading kSecond, bool kIsStep, typename Other = NothingElse>
+template <lpt_optimizer_method kMethod, Reading kFirst, Reading kSecond, bool kIsStep, typename Other = NoOther>
 struct UpdateLoop {
   // Computes the moments of four vectors from element i on.
   [[gnu::always_inline]] inline void begin(int64_t i) {
@@ -206,7 +206,7 @@ struct UpdateLoop {
 
   const UpdateConstants c;
   const Other other;
-  MomentPlaces &first, &second;
+  MomentArrays &first, &second;
   const float *gradient, *parameter;
   float *parameter_to, *first_to, *second_to;
   NextData next_gradient, next_parameter, next_compensation, next_first, next_second;
@@ -219,8 +219,8 @@ struct UpdateLoop {
 // Updates a unit and runs `other` in the same loop. AdamW is Adam with other constants. kIsStep: stores the amount to subtract
 // from the parameter instead of the new parameter. `count` is a positive multiple of kGroup.
 template <lpt_optimizer_method kMethod, Reading kFirst, Reading kSecond, bool kIsStep, typename Other>
-[[gnu::always_inline]] inline void update_beside(const UpdateConstants &constants, UpdatePlaces &places, int64_t count,
-                                                 const Other &other) {
+[[gnu::always_inline]] inline void update_with(const UpdateConstants &constants, UpdateArrays &places, int64_t count,
+                                               const Other &other) {
   UpdateLoop<kMethod, kFirst, kSecond, kIsStep, Other> loop = {constants,
                                                                other,
                                                                places.first,
@@ -240,11 +240,11 @@ template <lpt_optimizer_method kMethod, Reading kFirst, Reading kSecond, bool kI
 }
 
 template <lpt_optimizer_method kMethod, Reading kFirst, Reading kSecond, bool kIsStep>
-[[gnu::noinline]] void update(const UpdateConstants &constants, UpdatePlaces &places, int64_t count) {
-  update_beside<kMethod, kFirst, kSecond, kIsStep>(constants, places, count, NothingElse{});
+[[gnu::noinline]] void update(const UpdateConstants &constants, UpdateArrays &places, int64_t count) {
+  update_with<kMethod, kFirst, kSecond, kIsStep>(constants, places, count, NoOther{});
 }
 
-[[gnu::noinline]] void plain_nans(float *numbers, int64_t count) {
+[[gnu::noinline]] void canonicalize_nans(float *numbers, int64_t count) {
   for (int64_t i = 0; i < count; i += kLanes) store(numbers + i, with_default_nan(load(numbers + i)));
 }
 
