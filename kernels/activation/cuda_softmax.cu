@@ -67,10 +67,10 @@ __device__ __forceinline__ void scale_part(FloatFragment &x, const SeenPart &par
 constexpr int64_t kMostHeldThreads = 512;
 constexpr int64_t kMostHeldColumns = kMostHeldThreads * kFragment;
 
-// If kIsHeld, a block has one thread per fragment of a row, in whole warps, and holds the row in registers. Longer rows are
-// read three times.
-template <bool kIsHeld>
-__global__ void __launch_bounds__(kIsHeld ? kMostHeldThreads : kLineThreads, 3) softmax_forward(SoftmaxJob job) {
+// A block has one thread per fragment of a row, in whole warps, and holds the row in registers. Rows of more than
+// kMostHeldColumns (template argument false) are read three times.
+template <bool kSaturates>
+__global__ void __launch_bounds__(kSaturates ? kMostHeldThreads : kLineThreads, 3) softmax_forward(SoftmaxJob job) {
   const float sign = job.scale < 0.0f ? -1.0f : 1.0f;
   const uint32_t warps = blockDim.x / 32;
   FloatFragment held;
@@ -79,7 +79,7 @@ __global__ void __launch_bounds__(kIsHeld ? kMostHeldThreads : kLineThreads, 3) 
       return load_line(job.input, row, column, fragment_count(job.columns, column));
     };
     const auto for_parts = [&](const auto &body) {
-      if constexpr (kIsHeld) {
+      if constexpr (kSaturates) {
         body(held, first_column());
       } else {
         for (int64_t column = first_column(); column < job.columns; column += kLineStep) {
@@ -90,7 +90,7 @@ __global__ void __launch_bounds__(kIsHeld ? kMostHeldThreads : kLineThreads, 3) 
     };
     SeenColumns seen = seen_columns(job, row);
     float peak = -bits_float(0x7F800000u);
-    if constexpr (kIsHeld) held = load(first_column());
+    if constexpr (kSaturates) held = load(first_column());
     for_parts(
         [&](const FloatFragment &x, int64_t column) { peak = peak_of_part(x, seen_part(seen, column), sign, peak); });
     peak = block_peak(peak, warps);
@@ -107,7 +107,7 @@ __global__ void __launch_bounds__(kIsHeld ? kMostHeldThreads : kLineThreads, 3) 
     const float inverse = static_cast<float>(1.0 / sum);
     for_parts([&](FloatFragment &x, int64_t column) {
       const SeenPart part = seen_part(seen, column);
-      if constexpr (!kIsHeld) exponentials(x, part, job.scale, top);
+      if constexpr (!kSaturates) exponentials(x, part, job.scale, top);
       scale_part(x, part, inverse);
       const int32_t count = fragment_count(job.columns, column);
       store_numbers(job.output.format, job.output.data, row * job.output.stride + column, count,

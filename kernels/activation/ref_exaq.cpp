@@ -33,7 +33,7 @@ struct ExaqRow {
   bool has_nan;
 };
 
-ExaqRow look_at(const SoftmaxForwardRequest &request, int64_t row, int64_t seen) {
+ExaqRow find_exaq_row(const SoftmaxForwardRequest &request, int64_t row, int64_t seen) {
   const bool is_flipped = request.scale < 0;
   ExaqRow found{is_flipped ? INFINITY : -INFINITY, false};
   for (int64_t column = 0; column < seen; ++column) {
@@ -63,7 +63,7 @@ void softmax_exaq_ref(const SoftmaxExaqRequest &whole) {
   const auto scale = static_cast<float>(request.scale);
   for (int64_t row = 0; row < request.input.rows; ++row) {
     const int64_t seen = seen_columns(request, row).end;
-    ExaqRow found = look_at(request, row, seen);
+    ExaqRow found = find_exaq_row(request, row, seen);
     const auto argument = [&](int64_t column) { return scale * (load(request.input, row, column) - found.top); };
     const bool is_empty = !found.has_nan && found.top == (request.scale < 0 ? INFINITY : -INFINITY);
     int64_t counts[kMostExaqLevels] = {};

@@ -1,4 +1,4 @@
-// Codes of eight bits, tables of f32 and random bits with AVX-512, for the loops of a step.
+// AVX-512 functions for the loops of a step: 8-bit codes, tables of f32 and random bits.
 #pragma once
 
 #include "kernels/common/simd_avx512.hpp"
@@ -6,16 +6,17 @@
 
 namespace lpt {
 
-// 128 magnitude codes of a byte, as the upper halves of their f32 numbers, and where vpermi2b finds these for lane i.
+// The f32 values of the 128 magnitude codes, whose lower 16 bits are zero: `high` has bits 24 to 31, `low` bits 16 to 23.
+// places[i] are the vpermi2b indices that combine both to vector i of four.
 struct ByteNumbers {
   __m512i high[2], low[2], places[4];
 };
 
-// A small element: see store_nearest().
+// Constants for encoding an 8-bit element: see store_nearest().
 struct ByteCodes {
   __m512 largest;
-  __m512i smallest;   // bits of the smallest normal
-  __m512 addends[2];  // by the low five bits of the exponent field
+  __m512i smallest;   // bits of the smallest normal value
+  __m512 addends[2];  // indexed by the low five bits of the exponent field
 };
 
 alignas(64) constexpr uint8_t kFirstBytes[64] = {0,  4,  8,  12, 16, 20, 24, 28, 32, 36,  40,  44,  48,  52,  56,  60,
@@ -23,8 +24,9 @@ alignas(64) constexpr uint8_t kFirstBytes[64] = {0,  4,  8,  12, 16, 20, 24, 28,
                                                  0,  4,  8,  12, 16, 20, 24, 28, 32, 36,  40,  44,  48,  52,  56,  60,
                                                  64, 68, 72, 76, 80, 84, 88, 92, 96, 100, 104, 108, 112, 116, 120, 124};
 
-// ---- codes of a byte, those of four vectors at a time
+// 8-bit codes, four vectors at a time.
 
+// Returns byte `byte` of the 64 lanes of four vectors.
 static inline __m512i bytes_of_lanes(const __m512i (&lanes)[4], int byte) {
   const __m512i index = _mm512_add_epi8(_mm512_load_si512(kFirstBytes), _mm512_set1_epi8(static_cast<char>(byte)));
   return _mm512_mask_blend_epi64(0xF0, _mm512_permutex2var_epi8(lanes[0], index, lanes[1]),
@@ -112,18 +114,21 @@ static inline __mmask64 nonzero_of(const float *from) {
   return mask;
 }
 
-// Bytes whose highest bits are the signs of 64 numbers.
+// Returns 64 bytes. The highest bit of each is the sign of an element.
 [[gnu::always_inline]] static inline __m512i sign_bytes(const float *from) {
   const __m512i numbers[4] = {bits_of(i32_of(load(from))), bits_of(i32_of(load(from + 16))),
                               bits_of(i32_of(load(from + 32))), bits_of(i32_of(load(from + 48)))};
   return bytes_of_lanes(numbers, 3);
 }
 
-// The codes of four vectors, to nearest even. With E the exponent of a magnitude, or of the smallest normal if that
-// is more, adding 2^(E + 23 - M) leaves the magnitude, rounded to M mantissa bits, at the foot of the sum. The addend
-// has the code of E's first number there already, so that the lowest byte of the sum is the code.
-// kIsHeld: magnitudes may pass the largest.
-template <bool kIsSigned, bool kIsClamped, bool kIsHeld = false>
+// Stores the codes of four vectors, rounded to nearest even. E is the larger of the exponent of a magnitude and that of the
+// smallest normal value, Emin. M is the number of mantissa bits. Adding 2^(E + 23 - M) rounds the magnitude to M mantissa bits
+// and moves them to the low bits of the sum. The addend also holds (E - Emin) · 2^M, so that the lowest byte of the sum is the
+// code.
+//
+// kIsSigned: elements can be negative. kIsClamped: nonzero elements get a nonzero code. kSaturates: magnitudes above the largest
+// value are saturated.
+template <bool kIsSigned, bool kIsClamped, bool kSaturates = false>
 [[gnu::always_inline]] static inline void store_nearest(const ByteCodes &element, const float *from, F32 inverse,
                                                         uint8_t *to) {
   __m512i sums[4];
@@ -131,12 +136,12 @@ template <bool kIsSigned, bool kIsClamped, bool kIsHeld = false>
   for (int i = 0; i < 4; ++i) {
     __m512 scaled = load(from + 16 * i) * inverse;
     if (kIsSigned) scaled = _mm512_abs_ps(scaled);
-    if (kIsHeld) scaled = _mm512_min_ps(scaled, element.largest);
+    if (kSaturates) scaled = _mm512_min_ps(scaled, element.largest);
     const __m512i field = _mm512_srli_epi32(_mm512_max_epu32(_mm512_castps_si512(scaled), element.smallest), 23);
     sums[i] = _mm512_castps_si512(scaled + _mm512_permutex2var_ps(element.addends[0], field, element.addends[1]));
   }
   __m512i codes = bytes_of_lanes(sums, 0);
-  // Numbers are read once more: the compiler would keep them on the stack.
+  // Makes the compiler reload the elements from memory instead of spilling them to the stack.
   asm("" : "+r"(from));
   if (kIsClamped) {
     const __mmask64 is_zero = _mm512_testn_epi8_mask(codes, codes);
@@ -147,25 +152,25 @@ template <bool kIsSigned, bool kIsClamped, bool kIsHeld = false>
   _mm512_storeu_si512(to, codes);
 }
 
-// ---- tables of f32, by the low bits of an index
+// Tables of f32. The low bits of an index select the entry.
 
-using Numbers8 = __m512;
-struct Numbers256 {
-  __m512i bytes[4][4];  // byte i of all numbers
+using Table8 = __m512;
+struct Table256 {
+  __m512i bytes[4][4];  // bytes[i]: byte i of all 256 values
 };
 
-static inline Numbers8 numbers8(const float *from) {
+static inline Table8 numbers8(const float *from) {
   return _mm512_castsi512_ps(_mm512_castsi256_si512(_mm256_loadu_si256(reinterpret_cast<const __m256i *>(from))));
 }
 
-// Byte i of 64 numbers each.
+// Reads 64 values. planes[i] has byte i of each value.
 static inline void byte_planes(const float *from, __m512i (&planes)[4]) {
   __m512i numbers[4];
   for (int i = 0; i < 4; ++i) numbers[i] = bits_of(i32_of(load(from + 16 * i)));
   for (int byte = 0; byte < 4; ++byte) planes[byte] = bytes_of_lanes(numbers, byte);
 }
-static inline Numbers256 numbers256(const float *from) {
-  Numbers256 numbers;
+static inline Table256 numbers256(const float *from) {
+  Table256 numbers;
   for (int i = 0; i < 4; ++i) {
     __m512i planes[4];
     byte_planes(from + 64 * i, planes);
@@ -174,7 +179,7 @@ static inline Numbers256 numbers256(const float *from) {
   return numbers;
 }
 
-// Dwords of four vectors of bytes that are in the order of transposed().
+// Combines planes of bytes, in the order of transposed(), to 64 dwords in the order of the elements.
 [[gnu::always_inline]] static inline void interleave(const __m512i (&planes)[4], F32 (&out)[4]) {
   const __m512i low[2] = {_mm512_unpacklo_epi8(planes[0], planes[1]), _mm512_unpackhi_epi8(planes[0], planes[1])};
   const __m512i high[2] = {_mm512_unpacklo_epi8(planes[2], planes[3]), _mm512_unpackhi_epi8(planes[2], planes[3])};
@@ -184,13 +189,13 @@ static inline Numbers256 numbers256(const float *from) {
     out[2 * i + 1] = _mm512_castsi512_ps(_mm512_unpackhi_epi16(low[i], high[i]));
   }
 }
-// 4 x 4 dwords transposed: those that interleave() leaves in order.
+// Transposes a matrix of 4 × 4 dwords, which is the order that interleave() requires.
 [[gnu::always_inline]] static inline __m512i transposed(__m512i bytes) {
   return _mm512_permutexvar_epi32(_mm512_setr_epi32(0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15), bytes);
 }
 
-static inline F32 look_up(const Numbers8 &numbers, I32 index) { return _mm512_permutexvar_ps(bits_of(index), numbers); }
-[[gnu::always_inline]] static inline void look_up(const Numbers256 &numbers, const uint8_t *codes, F32 (&out)[4]) {
+static inline F32 look_up(const Table8 &numbers, I32 index) { return _mm512_permutexvar_ps(bits_of(index), numbers); }
+[[gnu::always_inline]] static inline void look_up(const Table256 &numbers, const uint8_t *codes, F32 (&out)[4]) {
   const __m512i index = transposed(_mm512_loadu_si512(codes));
   const __mmask64 is_upper = _mm512_movepi8_mask(index);
   __m512i found[4];
@@ -203,8 +208,8 @@ static inline F32 look_up(const Numbers8 &numbers, I32 index) { return _mm512_pe
   interleave(found, out);
 }
 
-// The decade of a dynamic tree, by the low five bits of an exponent field: that of its first number, and the key above
-// which the next decade begins.
+// Decade of a dynamic tree, by the low five bits of an exponent field: the decade of the smallest value with this field, and
+// the key above which the next decade begins.
 struct Decades {
   __m512i first[2], ends[2];
 };
@@ -219,9 +224,9 @@ static inline Decades decades(const int32_t *, const int32_t *first_of_fields, c
   return found(numbers.first) - (key > found(numbers.ends));
 }
 
-// ---- codes with sixteen bits behind the point
+// Fixed-point codes with 16 fraction bits.
 
-// Of the bits behind the point.
+// Returns the smaller fractions in the low 16 bits of each lane. The high 16 bits are unspecified.
 [[gnu::always_inline]] static inline I32 min_fractions(I32 a, I32 b) {
   return i32_of(_mm512_min_epu16(bits_of(a), bits_of(b)));
 }
@@ -235,24 +240,24 @@ static inline Decades decades(const int32_t *, const int32_t *first_of_fields, c
 [[gnu::always_inline]] static inline void store_fixed(uint8_t *to, const I32 (&lanes)[4]) {
   _mm512_storeu_si512(to, integer_bytes(lanes));
 }
-// Added to `middle`, or taken from it where the number is negative; 0 at least.
+// Stores middle + integer part, or max(middle - integer part, 0) for a negative element of `from`.
 [[gnu::always_inline]] static inline void store_fixed_around(uint8_t *to, const I32 (&lanes)[4], const float *from,
                                                              int32_t middle) {
   const __m512i bytes = integer_bytes(lanes), middles = _mm512_set1_epi8(static_cast<char>(middle));
   _mm512_storeu_si512(to, _mm512_mask_subs_epu8(_mm512_add_epi8(middles, bytes), _mm512_movepi8_mask(sign_bytes(from)),
                                                 middles, bytes));
 }
-// With the signs of the numbers.
+// Stores integer parts below 128 with the signs of the elements of `from` in bit 7.
 [[gnu::always_inline]] static inline void store_fixed_with_signs(uint8_t *to, const I32 (&lanes)[4],
                                                                  const float *from) {
   _mm512_storeu_si512(to,
                       _mm512_ternarylogic_epi32(integer_bytes(lanes), sign_bytes(from), _mm512_set1_epi8(-128), 0xF8));
 }
 
-// ---- magnitudes by a code of eight bits, whose highest is the sign
+// Tables of 128 magnitudes. The index is an 8-bit code, whose highest bit is the sign.
 
 struct Magnitudes {
-  __m512i bytes[4][2];  // byte i of all numbers
+  __m512i bytes[4][2];  // bytes[i]: byte i of all 128 values
 };
 static inline Magnitudes magnitudes(const float *from) {
   Magnitudes numbers;
@@ -274,27 +279,27 @@ static inline Magnitudes magnitudes(const float *from) {
   interleave(found, out);
 }
 
-// ---- codes of expanded magnitudes: see step_expanded.hpp
+// Codes of expanded magnitudes: see step_expanded.hpp.
 
-// By the low four bits of an index; `negative` of negative ones.
-struct Additions {
+// Tables of integers. The low four bits of an index select the entry; negative indices use `negative`.
+struct AddendTables {
   __m512i positive, negative;
 };
-static inline Additions additions(const int32_t *positive, const int32_t *negative) {
+static inline AddendTables additions(const int32_t *positive, const int32_t *negative) {
   return {_mm512_loadu_si512(positive), _mm512_loadu_si512(negative)};
 }
-[[gnu::always_inline]] static inline I32 look_up(const Additions &numbers, I32 index) {
+[[gnu::always_inline]] static inline I32 look_up(const AddendTables &numbers, I32 index) {
   const __m512i bits = bits_of(index);
   return i32_of(_mm512_mask_permutexvar_epi32(_mm512_permutexvar_epi32(bits, numbers.positive),
                                               _mm512_movepi32_mask(bits), bits, numbers.negative));
 }
-// |x| = significand · 2^exponent, 1 <= significand < 2; of 0 the exponent is -infinity.
+// |x| = significand · 2^exponent, with 1 <= significand < 2. The exponent of 0 is -infinity.
 [[gnu::always_inline]] static inline F32 exponents_of(F32 x) { return _mm512_getexp_ps(x); }
 [[gnu::always_inline]] static inline F32 significands_of(F32 x) {
   return _mm512_getmant_ps(x, _MM_MANT_NORM_1_2, _MM_MANT_SIGN_zero);
 }
 
-// ---- random bits: those of eight blocks
+// Random bits of eight Philox blocks.
 
 static constexpr int64_t kRandomBytes = 128;
 static inline void random_bytes(const PhiloxLanes &lanes, uint64_t block, int32_t rounds, uint8_t *to) {

@@ -1,4 +1,4 @@
-// What follows from the sums over gradients, in f64: the same on every device.
+// Norm and clip factor of gradients, in f64: the results are equal on all devices.
 #pragma once
 
 #include <cmath>
@@ -8,14 +8,14 @@
 
 namespace lpt {
 
-// The norm of gradients times a number; infinity where one of them is not finite.
+// Returns the norm of the gradients times |gradient_scale|, or infinity if an element is not finite.
 LPT_HOST_DEVICE static inline double gradient_norm(double sum_of_squares, int64_t nonfinite_count,
                                                    double gradient_scale) {
   if (nonfinite_count > 0) return __builtin_inf();
   return std::sqrt(sum_of_squares) * (gradient_scale < 0.0 ? -gradient_scale : gradient_scale);
 }
 
-// What clipping multiplies gradients by.
+// Returns the factor by which clipping multiplies the gradients.
 LPT_HOST_DEVICE static inline double clip_factor(double norm, double largest_norm) {
   const double factor = largest_norm / (norm + 1e-6);
   return factor < 1.0 ? factor : 1.0;

@@ -1,9 +1,9 @@
-// Powers for states whose range is expanded (COAT, arXiv 2410.19313): log2, 2^x, and the span of a magnitude and back.
-// One sequence of f32 operations for every row; every fused multiply-add is written out.
+// Dynamic range expansion of states (COAT, arXiv 2410.19313): log2, 2^x, and the expansion of a magnitude and its inverse. All
+// kernels run the same sequence of f32 operations. Each fused multiply-add is explicit.
 //
-// A block with largest magnitude M and smallest positive one s has the exponent k = floor(16 · R / log2(M / s)) / 16, in
-// [1/16, 64]; R = log2(largest² / 2) is the range that the element holds well. A magnitude x is encoded as
-// largest · (x / M)^k and decoded as M · (q / largest)^(1/k), so that M comes back exactly.
+// A block has the exponent k = floor(16 · R / log2(M / s)) / 16, in [1/16, 64]. M is its largest and s its smallest positive
+// magnitude. R = log2(largest² / 2) is the range that the element represents well. A magnitude x is encoded as
+// largest · (x / M)^k, and q is decoded as M · (q / largest)^(1/k). M is decoded exactly.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@
 
 namespace lpt {
 
-// a · b + c, rounded once.
+// Returns a · b + c, rounded once.
 LPT_HOST_DEVICE static inline float fused(float a, float b, float c) {
 #if defined(__CUDA_ARCH__)
   return __fmaf_rn(a, b, c);
@@ -22,7 +22,7 @@ LPT_HOST_DEVICE static inline float fused(float a, float b, float c) {
 #endif
 }
 
-// log2(1 + f) = f · p(f) with p of degree 7, minimax on [sqrt(1/2) - 1, sqrt(2) - 1].
+// log2(1 + f) = f · p(f), with a polynomial p of degree 7: minimax on [sqrt(1/2) - 1, sqrt(2) - 1].
 struct Log2Constants {
   static constexpr uint32_t kRootHalfBits = 0x3F3504F3u;  // sqrt(1/2)
   static constexpr float kC0 = 0x1.715474p+0f;
@@ -35,7 +35,7 @@ struct Log2Constants {
   static constexpr float kC7 = -0x1.2a9f3ap-3f;
 };
 
-// log2 of a positive finite number, subnormal ones too; 0 for 1. The relative error is below 3.4e-7.
+// Returns log2 of a positive finite value, which may be subnormal. log2(1) is 0. The relative error is below 3.4e-7.
 LPT_HOST_DEVICE static inline float log2_f32(float x) {
   using K = Log2Constants;
   const bool is_subnormal = x < 0x1p-126f;
@@ -52,9 +52,9 @@ LPT_HOST_DEVICE static inline float log2_f32(float x) {
   return fused(f, p, static_cast<float>(power - (is_subnormal ? 24 : 0)));
 }
 
-// 2^r = 1 + r · p(r) for r in [-1/2, 1/2] with p of degree 4, minimax: relative error 2^-23.3.
+// 2^r = 1 + r · p(r) for r in [-1/2, 1/2], with a polynomial p of degree 4: minimax, relative error 2^-23.3.
 struct Power2Constants {
-  static constexpr float kRoundBias = 0x1.8p+23f;  // adding it leaves the nearest integer in the low bits
+  static constexpr float kRoundBias = 0x1.8p+23f;  // the low bits of x + kRoundBias are the nearest integer
   static constexpr float kC1 = 0x1.62e42ap-1f;
   static constexpr float kC2 = 0x1.ebf9bcp-3f;
   static constexpr float kC3 = 0x1.c6b752p-5f;
@@ -62,7 +62,7 @@ struct Power2Constants {
   static constexpr float kC5 = 0x1.5bba14p-10f;
 };
 
-// 2^x = fraction · 2^power, the fraction in [0.7, 1.42], for |x| < 2^22.
+// 2^x = fraction · 2^power for |x| < 2^22, with the fraction in [0.7, 1.42].
 struct Power2 {
   float fraction;
   int32_t power;
@@ -79,12 +79,12 @@ LPT_HOST_DEVICE static inline Power2 power2(float x) {
   return {fused(p, r, 1.0f), static_cast<int32_t>(n)};
 }
 
-// What a block's numbers are stretched by.
+// Constants of the expansion of a block.
 struct Expansion {
-  float largest;           // of the element
-  float log2_largest;      // log2_f32 of it
+  float largest;           // largest value of the element
+  float log2_largest;      // by log2_f32()
   float amax;              // M
-  float log2_amax;         // log2_f32 of it
+  float log2_amax;         // by log2_f32()
   float exponent;          // k
   float inverse_exponent;  // 1 / k
 };
@@ -94,17 +94,19 @@ LPT_HOST_DEVICE static inline Expansion make_expansion(float largest, float amax
   return {largest, log2_f32(largest), amax, log2_f32(amax), exponent, 1.0f / exponent};
 }
 
-// 16 · k of a block with these magnitudes, both 0 where no number is finite and positive. Equal ones have k = 1.
+// Returns 16 · k of a block with M = amax and s = least. Both are 0 if the block has no positive finite magnitude. k is 1 if
+// they are equal.
 LPT_HOST_DEVICE static inline uint16_t expansion_exponent(float largest, float amax, float least) {
   if (amax == least) return 16;
   const float range = 16.0f * fused(2.0f, log2_f32(largest), -1.0f);
   const float span = log2_f32(amax) - log2_f32(least);
   if (!(span * 1024.0f > range)) return 1024;
   const float k = range / span;
-  return k < 1.0f ? uint16_t{1} : static_cast<uint16_t>(static_cast<int32_t>(k));  // below: a block of more than 2^265
+  // `k` is in sixteenths. It is below 1 only if M / s exceeds 2^(16 · R): 2^237 for e4m3, 2^265 for e4m3fn.
+  return k < 1.0f ? uint16_t{1} : static_cast<uint16_t>(static_cast<int32_t>(k));
 }
 
-// largest · (magnitude / M)^k. What is beyond M (infinity) and NaN are handed on; 0 stays 0.
+// Returns largest · (magnitude / M)^k. 0, NaN and magnitudes beyond M (infinity) are returned unchanged.
 LPT_HOST_DEVICE static inline float expanded(const Expansion &e, float magnitude) {
   if (!(magnitude <= e.amax) || magnitude == 0.0f) return magnitude;
   float x = e.exponent * (log2_f32(magnitude) - e.log2_amax);
@@ -113,8 +115,8 @@ LPT_HOST_DEVICE static inline float expanded(const Expansion &e, float magnitude
   return e.largest * (p.fraction * clamped_power_of_two(p.power));
 }
 
-// M · (number / largest)^(1/k) of an element's magnitude. 0 and NaN are handed on; infinity comes back as the element's
-// own, times M.
+// Returns M · (number / largest)^(1/k) for the magnitude of an element. 0 and NaN are returned unchanged; infinity is
+// multiplied by M.
 LPT_HOST_DEVICE static inline float compressed(const Expansion &e, float number) {
   if (!(number <= e.largest)) return number * e.amax;
   if (number == 0.0f) return 0.0f;

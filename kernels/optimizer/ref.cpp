@@ -1,4 +1,5 @@
-// The plain step: any method, any mix of states. It decides the bits; the order of operations is the contract's.
+// Reference kernel of optimizer steps: supports every method and every combination of states. It defines the bits. The order of
+// operations is that of optimizer.hpp.
 #include <algorithm>
 #include <cmath>
 
@@ -10,7 +11,7 @@
 namespace lpt {
 namespace {
 
-constexpr int64_t kUnit = 256;  // elements at a time: the largest block
+constexpr int64_t kUnit = 256;  // elements per iteration: the largest block
 
 constexpr float kNan = __builtin_nanf("");
 
@@ -27,13 +28,13 @@ Element layout_of(lpt_format format) {
   return format == LPT_FORMAT_F32 || is_dynamic(format) ? Element{} : element_of(format);
 }
 
-// What a group of adjacent elements is coded with.
+// Scale or expansion of a group of adjacent elements.
 struct Coding {
   float scale, inverse;
   const Expansion *expansion;  // nullptr: the group is not expanded
 };
 
-// A state array beside its element, which is looked up once.
+// A state array and the layout of its element, which is looked up once.
 class State {
  public:
   explicit State(const StateArray &array)
@@ -42,7 +43,7 @@ class State {
         tree_(array.element == kDynamicSigned ? kSignedTree : kUnsignedTree),
         largest_(is_dynamic(array.element) ? 1.0f : largest_of(array.element)) {}
 
-  // Numbers of the elements [begin, begin + count); `begin` starts a block.
+  // Decodes the elements [begin, begin + count). `begin` is the first element of a block.
   void load(int64_t begin, int64_t count, float *numbers) const {
     if (array_.block == 0) return load_group(begin, count, numbers, {array_.scale, 1.0f, nullptr});
     for (int64_t at = 0; at < count; at += array_.block) {
@@ -57,7 +58,7 @@ class State {
     }
   }
 
-  // Only the scale of a whole array waits for it.
+  // Raises `amax` to the largest finite magnitude if the array has one scale. Other arrays need no amax.
   void raise(int64_t count, const float *numbers, float &amax) const {
     if (array_.element == LPT_FORMAT_F32 || array_.element == LPT_FORMAT_BF16 || array_.block != 0) return;
     amax = std::max(amax, finite_amax(count, numbers));
@@ -150,7 +151,7 @@ class State {
     return array_.underflow == LPT_OPTIMIZER_UNDERFLOW_CLAMP && is_zero && value != 0.0f ? result | 1 : result;
   }
 
-  // A NaN has the code of zero, and its block a scale that says so.
+  // Returns the code of zero for a NaN, because trees have no NaN. store_block() sets the scale of its block to NaN.
   uint32_t dynamic_code(int64_t index, float value, float scaled) const {
     const auto zero = static_cast<uint32_t>(tree_.zero);
     if (is_nan(scaled)) return zero;
@@ -171,12 +172,12 @@ class State {
   float largest_;
 };
 
-// New numbers of one element.
+// Values of one element: first moment, second moment, parameter, compensation.
 struct Numbers {
   float m, v, p, c;
 };
 
-// The arrays of a step.
+// The state arrays of a step.
 struct States {
   explicit States(const StepRequest &request)
       : first(request.first),
@@ -189,7 +190,7 @@ struct States {
   bool has_second, is_compensated;
 };
 
-// At most kUnit numbers of each array.
+// Decoded values of up to kUnit elements of each array.
 struct Unit {
   float m[kUnit], v[kUnit] = {}, p[kUnit], c[kUnit];
 };

@@ -1,4 +1,4 @@
-// Sums of squares of gradients. Sixteen lanes of f64 are what a compiler makes vectors of by itself.
+// Reference kernel of gradient norms: sums of squares. Compilers vectorize the loops over sixteen lanes of f64.
 #include <algorithm>
 
 #include "kernels/optimizer/optimizer.hpp"
@@ -19,7 +19,7 @@ inline float number_at(const uint16_t *gradient, int64_t index) {
   return bits_float(static_cast<uint32_t>(gradient[index]) << 16);
 }
 
-// A number that is not finite is the one whose difference from itself is not zero.
+// Adds the square of a finite element to a lane. Other elements are counted: x - x is 0 only if x is finite.
 inline void add(Lanes &lanes, int64_t lane, float number) {
   const bool is_finite = number - number == 0.0f;
   const double wide = is_finite ? static_cast<double>(number) : 0.0;

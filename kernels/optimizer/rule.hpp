@@ -1,6 +1,6 @@
-// The rules of the methods: new moments and the direction of a step, in the order of operations that optimizer.hpp states.
-// One text for the reference, CUDA and SIMD kernels: `Number` is a float or a vector of floats. Always inlined, as ISA files
-// have no weak functions.
+// The update rules of the methods: new moments and the direction of a step, in the order of operations of optimizer.hpp. The
+// reference, CUDA and SIMD kernels share them: `Number` is a float or a vector of floats. The functions are always inlined
+// because ISA files must not define weak functions.
 #pragma once
 
 #include "kernels/optimizer/optimizer.hpp"
@@ -8,7 +8,7 @@
 
 namespace lpt {
 
-// `c` has the members of StepConstants as Numbers.
+// `c` has the members of StepConstants, of type Number.
 
 // Adam and AdamW.
 template <typename Constants, typename Number>
@@ -20,7 +20,7 @@ LPT_HOST_DEVICE [[gnu::always_inline]] static inline Number adam_second(const Co
   return c.beta2 * v + (c.one_minus_beta2 * g) * g;
 }
 
-// SGD: the momentum, and the direction by it.
+// SGD: the new momentum, and the direction that follows from it.
 template <typename Constants, typename Number>
 LPT_HOST_DEVICE [[gnu::always_inline]] static inline Number sgd_first(const Constants &c, Number m, Number g) {
   return c.beta1 * m + g;
@@ -30,7 +30,7 @@ LPT_HOST_DEVICE [[gnu::always_inline]] static inline Number sgd_direction(const 
   return c.is_nesterov ? g + c.beta1 * first : first;
 }
 
-// Lion: the sign of `lion_mixed` is the direction.
+// Lion: the direction is the sign of lion_mixed().
 template <typename Constants, typename Number>
 LPT_HOST_DEVICE [[gnu::always_inline]] static inline Number lion_mixed(const Constants &c, Number m, Number g) {
   return c.beta1 * m + c.one_minus_beta1 * g;
@@ -40,7 +40,7 @@ LPT_HOST_DEVICE [[gnu::always_inline]] static inline Number lion_first(const Con
   return c.beta2 * m + c.one_minus_beta2 * g;
 }
 
-// Rounded to nearest.
+// Returns the square root, rounded to nearest.
 LPT_HOST_DEVICE static inline float root_of(float value) {
 #if defined(__CUDA_ARCH__)
   return __fsqrt_rn(value);
@@ -49,7 +49,7 @@ LPT_HOST_DEVICE static inline float root_of(float value) {
 #endif
 }
 
-// The direction u of a method for one element; m and v become new.
+// Returns the direction u of a method for one element and updates m and v.
 LPT_HOST_DEVICE static inline float direction(lpt_optimizer_method method, const StepConstants &c, float g, float &m,
                                               float &v) {
   if (method == LPT_OPTIMIZER_METHOD_SGD) {

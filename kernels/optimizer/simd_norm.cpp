@@ -1,4 +1,4 @@
-// Sums of squares of a gradient: the sixteen lanes of the reference are two of `Vec8`.
+// SIMD kernel of gradient norms: sums of squares. The sixteen lanes of the reference kernel are two Vec8.
 #include <cstring>
 
 #include "kernels/common/prefetcher.hpp"
@@ -26,7 +26,7 @@ template <bool kIsBf16>
   }
 }
 
-// `count` numbers; the zeros behind the last ones add nothing.
+// Adds the squares of `count` elements. The last vector is padded with zeros, which add nothing.
 template <bool kIsBf16>
 NormLanes norm_lanes(const uint8_t *from, int64_t count, const Prefetcher &prefetcher) {
   constexpr int64_t kBytes = kIsBf16 ? 2 : 4;

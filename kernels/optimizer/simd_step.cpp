@@ -1,35 +1,35 @@
-// A request in units that stay in the first cache: what is not f32 is decoded, the update is computed, scales follow
-// from it, and codes are made; what comes some hundred elements later is fetched meanwhile. The last elements are
-// copied to a unit of their own, so that no loop handles tails.
+// SIMD kernel of optimizer steps. A request is processed in units that fit in the L1 cache. For each unit, the kernel decodes
+// arrays that are not f32, computes the update, computes new scales and encodes the results. It prefetches some
+// hundred elements ahead. The last elements are copied to a padded unit, so that no loop handles tails.
 #include "kernels/optimizer/optimizer.hpp"
 #include "kernels/optimizer/step_moment.hpp"
 
 namespace lpt {
 namespace {
 
-constexpr int64_t kTail = 256;  // elements of the largest block
+constexpr int64_t kTail = 256;  // elements: the largest block
 
-// The arrays of a unit: pointers to its first elements.
+// Addresses of the first elements of a unit in each array.
 struct UnitData {
   const uint8_t *gradient;
   uint8_t *first, *second, *parameter, *compensation;
 };
 
-// A moment whose codes of the last unit are still to be made, and how that is done for four vectors.
-struct WaitingMoment {
-  WaitingMoment(const Moment &given, const TreeLanes *tree_of_moment, const WaitingCodes &waiting)
+// A moment with deferred codes of the previous unit. The writers below encode four vectors of it.
+struct DeferredMoment {
+  DeferredMoment(const Moment &given, const TreeLanes *tree_of_moment, const DeferredCodes &waiting)
       : moment(given), tree(tree_of_moment), codes(waiting), from(waiting.from), to(waiting.to) {}
   const Moment &moment;
   const TreeLanes *tree;
-  const WaitingCodes &codes;
-  const float *from;  // copied, as stores to `to` might change those of `codes`
+  const DeferredCodes &codes;
+  const float *from;  // copied: the compiler assumes that stores to `to` can change `codes`
   uint8_t *to;
 };
 
 template <bool kIsSigned, bool kIsClamped>
 struct GroupWriter {
   static constexpr Reading kReading = Reading::kCodes;
-  [[gnu::always_inline]] static inline void write(const WaitingMoment &unit, int64_t i) {
+  [[gnu::always_inline]] static inline void write(const DeferredMoment &unit, int64_t i) {
     const F32 inverses = broadcast(unit.codes.inverses[i / kGroup]);
     store_nearest<kIsSigned, kIsClamped>(unit.moment.codes(), unit.from + i, inverses, unit.to + i);
   }
@@ -37,7 +37,7 @@ struct GroupWriter {
 
 struct ExpandedWriter {
   static constexpr Reading kReading = Reading::kFloats;
-  [[gnu::always_inline]] static inline void write(const WaitingMoment &unit, int64_t i) {
+  [[gnu::always_inline]] static inline void write(const DeferredMoment &unit, int64_t i) {
     unit.moment.store_expanded(unit.codes.expanded, i, unit.from, unit.to);
   }
 };
@@ -45,36 +45,36 @@ struct ExpandedWriter {
 template <bool kIsSigned>
 struct TreeWriter {
   static constexpr Reading kReading = Reading::kFloats;
-  [[gnu::always_inline]] static inline void write(const WaitingMoment &unit, int64_t i) {
+  [[gnu::always_inline]] static inline void write(const DeferredMoment &unit, int64_t i) {
     store_tree<kIsSigned, false>(*unit.tree, unit.moment.array(), unit.from + i, unit.codes.inverses[i / kGroup],
                                  unit.to + i);
   }
 };
 
-// Codes of a unit that are made while the next one is updated.
+// Encodes the deferred codes of a unit during the update of the next unit.
 template <typename First, typename Second>
-struct CodesOfBefore {
+struct DeferredEncoder {
   static constexpr bool kMayBeCoupled = false;
   [[gnu::always_inline]] inline void operator()(int64_t i) const {
     First::write(first, i);
     Second::write(second, i);
   }
-  WaitingMoment first, second;
+  DeferredMoment first, second;
 };
 
 template <typename First, typename Second>
-[[gnu::noinline]] void update_beside_codes(const UpdateConstants &constants, UpdatePlaces &places,
-                                           const CodesOfBefore<First, Second> &codes) {
-  update_beside<LPT_OPTIMIZER_METHOD_ADAM, First::kReading, Second::kReading, false>(constants, places, kUnit, codes);
+[[gnu::noinline]] void update_and_encode(const UpdateConstants &constants, UpdateArrays &places,
+                                         const DeferredEncoder<First, Second> &codes) {
+  update_with<LPT_OPTIMIZER_METHOD_ADAM, First::kReading, Second::kReading, false>(constants, places, kUnit, codes);
 }
 
-// Numbers of a unit on their way; those of moments for two units in turn.
+// Decoded values of a unit. Moments have two buffers, because deferred codes read the buffer of the previous unit.
 struct UnitMemory {
   alignas(64) float first[2][kUnit], second[2][kUnit], gradient[kUnit], parameter[kUnit];
-  alignas(64) float old[kUnit], change[kUnit], fresh[kUnit];  // of a compensated parameter
+  alignas(64) float old[kUnit], change[kUnit], fresh[kUnit];  // for a compensated parameter
 };
 
-using Update = void (*)(const UpdateConstants &, UpdatePlaces &, int64_t);
+using Update = void (*)(const UpdateConstants &, UpdateArrays &, int64_t);
 
 template <lpt_optimizer_method kMethod, bool kIsStep>
 Update update_of(Reading first, Reading second) {
@@ -90,9 +90,9 @@ Update update_of(Reading first, Reading second) {
   }
 }
 
-class Walk {
+class StepLoop {
  public:
-  explicit Walk(const StepRequest &request)
+  explicit StepLoop(const StepRequest &request)
       : request_(request),
         constants_(request.constants),
         first_(request.first, false),
@@ -102,7 +102,7 @@ class Walk {
         gradient_bytes_(bytes_of(request.gradient_format)),
         parameter_bytes_(bytes_of(request.parameter.element)),
         is_compensated_(request.compensation.data != nullptr),
-        can_wait_(is_adam() && !is_compensated_ && !request.is_measure && first_.can_wait() && second_.can_wait() &&
+        can_wait_(is_adam() && !is_compensated_ && !request.is_measure && first_.can_defer() && second_.can_defer() &&
                   request.first.underflow == LPT_OPTIMIZER_UNDERFLOW_ALLOWED && !constants_.is_coupled && is_alike()),
         update_(is_compensated_ ? chosen_update<true>() : chosen_update<false>()) {}
 
@@ -115,7 +115,7 @@ class Walk {
     for (int64_t index = request_.begin; index < whole_end; index += length) {
       run_unit(data_at(index), index, whole_end - index < length ? whole_end - index : length);
     }
-    write_waiting(nullptr);
+    write_deferred(nullptr);
     if (whole_end < end) run_tail(whole_end, end - whole_end);
   }
 
@@ -133,7 +133,7 @@ class Walk {
     return request_.method == LPT_OPTIMIZER_METHOD_ADAMW || request_.method == LPT_OPTIMIZER_METHOD_ADAM;
   }
 
-  // Nothing passes through a unit's memory.
+  // Returns whether all arrays are read and written in place, without UnitMemory.
   bool is_in_place() const {
     const auto is_f32 = [](const StateArray &array) { return array.element == LPT_FORMAT_F32; };
     return !request_.is_measure && gradient_bytes_ == 4 && is_f32(request_.parameter) && is_f32(request_.first) &&
@@ -149,7 +149,7 @@ class Walk {
             place(request_.parameter.data, index * parameter_bytes_), place(request_.compensation.data, 2 * index)};
   }
 
-  // Zeros behind the elements change nothing: neither magnitudes nor what is copied back.
+  // Runs the last elements in padded copies. The padding decodes to zero: it changes no magnitude and is not copied back.
   void run_tail(int64_t index, int64_t count) {
     alignas(64) uint8_t gradient[4 * kTail] = {}, parameter[4 * kTail] = {}, compensation[2 * kTail] = {};
     alignas(64) uint8_t first[4 * kTail], second[4 * kTail];
@@ -176,10 +176,10 @@ class Walk {
     }
   }
 
-  // `count` elements; memory has space for whole groups, and reads as zero behind them.
+  // Runs `count` elements. The arrays have space for full groups, and the elements after `count` decode to zero.
   void run_unit(const UnitData &data, int64_t index, int64_t count) {
     const int64_t padded = (count + kGroup - 1) / kGroup * kGroup;
-    UpdatePlaces places;
+    UpdateArrays places;
     const bool is_measure = request_.is_measure;
     first_.read(data.first, index, padded, first_tree_, memory_.first[slot_], is_measure, places.first);
     second_.read(data.second, index, padded, second_tree_, memory_.second[slot_], is_measure, places.second);
@@ -199,19 +199,19 @@ class Walk {
       places.next_parameter = next_unit(data.parameter, parameter_bytes_);
     }
     places.next_compensation = is_compensated_ ? next_unit(data.compensation, 2) : NextData{};
-    if (is_waiting_ && count == kUnit) {
-      write_waiting(&places);
+    if (has_deferred_ && count == kUnit) {
+      write_deferred(&places);
     } else {
-      write_waiting(nullptr);
+      write_deferred(nullptr);
       update_(constants_, places, padded);
     }
-    clear_behind(places, count, padded);
+    clear_padding(places, count, padded);
     raise(places, padded);
     if (is_measure) return;
-    is_waiting_ = can_wait_ && count == kUnit && !places.has_nan &&
-                  first_.settle(data.first, index, first_tree_, places.first, first_waiting_) &&
-                  second_.settle(data.second, index, second_tree_, places.second, second_waiting_);
-    if (is_waiting_) {
+    has_deferred_ = can_wait_ && count == kUnit && !places.has_nan &&
+                    first_.settle(data.first, index, first_tree_, places.first, first_deferred_) &&
+                    second_.settle(data.second, index, second_tree_, places.second, second_deferred_);
+    if (has_deferred_) {
       slot_ = 1 - slot_;
     } else {
       first_.write(data.first, index, count, first_tree_, places.has_nan, places.first);
@@ -220,9 +220,9 @@ class Walk {
     write_parameter(data, index, padded, places);
   }
 
-  // ---- codes that wait for the next update
+  // Deferred codes.
 
-  // Of one kind: only these are made beside an update.
+  // Returns whether both moments are of one kind. write_deferred() supports no other combinations.
   bool is_alike() const {
     const StateArray &first = request_.first, &second = request_.second;
     if (is_dynamic(first.element)) return first.element == kDynamicSigned && second.element == kDynamicUnsigned;
@@ -230,17 +230,17 @@ class Walk {
   }
 
   template <typename First, typename Second>
-  void write_waiting_as(UpdatePlaces *places) {
-    const CodesOfBefore<First, Second> codes = {WaitingMoment(first_, first_tree_, first_waiting_),
-                                                WaitingMoment(second_, second_tree_, second_waiting_)};
-    if (places != nullptr) return update_beside_codes(constants_, *places, codes);
+  void write_waiting_as(UpdateArrays *places) {
+    const DeferredEncoder<First, Second> codes = {DeferredMoment(first_, first_tree_, first_deferred_),
+                                                  DeferredMoment(second_, second_tree_, second_deferred_)};
+    if (places != nullptr) return update_and_encode(constants_, *places, codes);
     for (int64_t i = 0; i < kUnit; i += kQuad) codes(i);
   }
 
-  // Beside an update, if there is one.
-  void write_waiting(UpdatePlaces *places) {
-    if (!is_waiting_) return;
-    is_waiting_ = false;
+  // Encodes the deferred codes, and updates the unit of `places` in the same loop if it is not NULL.
+  void write_deferred(UpdateArrays *places) {
+    if (!has_deferred_) return;
+    has_deferred_ = false;
     if (first_tree_ != nullptr) {
       write_waiting_as<TreeWriter<true>, TreeWriter<false>>(places);
     } else if (request_.first.exponents != nullptr) {
@@ -252,8 +252,8 @@ class Walk {
     }
   }
 
-  // A scale that is no number makes zeros none.
-  void clear_behind(UpdatePlaces &places, int64_t count, int64_t padded) const {
+  // Clears the padding of a unit. A NaN scale changes its zeros to NaN.
+  void clear_padding(UpdateArrays &places, int64_t count, int64_t padded) const {
     for (int64_t i = count; i < padded; ++i) {
       places.first.to[i] = 0.0f;
       places.parameter_to[i] = 0.0f;
@@ -261,7 +261,7 @@ class Walk {
     }
   }
 
-  void raise(const UpdatePlaces &places, int64_t count) const {
+  void raise(const UpdateArrays &places, int64_t count) const {
     if (request_.amax == nullptr) return;
     raise(request_.first, places.first.to, count, request_.amax[0]);
     raise(request_.second, places.second.to, count, request_.amax[1]);
@@ -274,9 +274,9 @@ class Walk {
     if (found > amax) amax = found;
   }
 
-  void write_parameter(const UnitData &data, int64_t index, int64_t count, UpdatePlaces &places) {
+  void write_parameter(const UnitData &data, int64_t index, int64_t count, UpdateArrays &places) {
     if (parameter_bytes_ == 4) {
-      if (places.has_nan) plain_nans(places.parameter_to, count);
+      if (places.has_nan) canonicalize_nans(places.parameter_to, count);
       return;
     }
     RandomSlab slab;
@@ -288,7 +288,7 @@ class Walk {
     write_compensated(data, coding, count, places.parameter_to);
   }
 
-  // `steps` is what shall be taken off.
+  // Updates a compensated parameter. `steps` are the amounts to subtract: decay · p + step_size · u.
   void write_compensated(const UnitData &data, const Coding &coding, int64_t count, const float *steps) {
     float *const old = memory_.old, *const change = memory_.change, *const fresh = memory_.fresh;
     load_scaled(LPT_FORMAT_BF16, data.parameter, 1.0f, old, count);
@@ -314,16 +314,16 @@ class Walk {
   bool is_compensated_, can_wait_;
   Update update_;
   const TreeLanes *first_tree_ = nullptr, *second_tree_ = nullptr;
-  bool is_waiting_ = false;
+  bool has_deferred_ = false;
   int64_t slot_ = 0;
-  WaitingCodes first_waiting_, second_waiting_;
+  DeferredCodes first_deferred_, second_deferred_;
   UnitMemory memory_;
 };
 
 }  // namespace
 
 void LPT_KERNEL(step)(const StepRequest &request) {
-  Walk walk(request);
+  StepLoop walk(request);
   const bool is_first = is_dynamic(request.first.element), is_second = is_dynamic(request.second.element);
   if (!is_first && !is_second) return walk.run(nullptr, nullptr);
   const TreeLanes first(request.first.element == kDynamicSigned);

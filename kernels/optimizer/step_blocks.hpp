@@ -1,5 +1,4 @@
-// Scales of blocks in a unit: plain ones by the AMAX rule, and expanded ones (power.hpp) with the span of their
-// numbers. Included by simd_*.cpp.
+// Scales of the blocks of a unit, by the AMAX rule or expanded (power.hpp), and their magnitudes. Included by simd_*.cpp.
 #pragma once
 
 #include "kernels/optimizer/power.hpp"
@@ -8,13 +7,13 @@
 namespace lpt {
 namespace {
 
-// What a block's scale follows from.
+// Statistics that determine the scale of a block.
 struct BlockMagnitudes {
-  float amax, least;         // of finite numbers; least is positive, or 0 where none is
-  bool has_nan, is_special;  // special: NaN or infinity
+  float amax, least;         // of finite values; least: smallest positive magnitude, 0 if amax is 0
+  bool has_nan, is_special;  // is_special: has NaN or infinity
 };
 
-// Infinities and NaN are left out one by one.
+// Computes the statistics of a block with infinities or NaN, which each iteration masks.
 [[gnu::noinline]] BlockMagnitudes special_magnitudes(const float *numbers, int64_t count) {
   const I32 none = broadcast_i32(kMagnitude), zero = broadcast_i32(0);
   I32 greatest = zero, least = none, any = zero;
@@ -32,7 +31,7 @@ struct BlockMagnitudes {
 }
 
 [[gnu::noinline]] BlockMagnitudes block_magnitudes(const float *numbers, int64_t count) {
-  // One off, so that zero is the largest of all as an unsigned number.
+  // The minimum is that of magnitude bits minus 1 as unsigned integers, in which zero is the largest value.
   I32 greatest = broadcast_i32(0), least = broadcast_i32(-1);
   for (int64_t i = 0; i < count; i += kLanes) {
     const I32 bits = i32_of(load(numbers + i)) & kMagnitude;
@@ -45,7 +44,7 @@ struct BlockMagnitudes {
   return {bits_float(static_cast<uint32_t>(amax)), bits_float(smallest), false, false};
 }
 
-// Scales and their inverses of as many blocks as there are lanes: f32_scale() of AMAX, inverse_scale().
+// Computes the scales of kLanes blocks and their inverses, as f32_scale() by the AMAX rule and inverse_scale() do.
 void find_scales(const float *amax, float largest, float *scales, float *inverses) {
   const F32 found = load(amax);
   const F32 ideal = max(found / broadcast(largest), broadcast(kSmallestNormal));
@@ -54,7 +53,7 @@ void find_scales(const float *amax, float largest, float *scales, float *inverse
   store(inverses, broadcast(1.0f) / scale);
 }
 
-// ---- the functions of power.hpp in lanes
+// Vector versions of the functions of power.hpp.
 
 [[gnu::always_inline]] inline F32 log2_lanes(F32 x) {
   using K = Log2Constants;

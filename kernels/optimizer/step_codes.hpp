@@ -1,6 +1,6 @@
-// Numbers to codes and back for any element but lists: the integer steps of encode() and decode() in lanes, any rounding
-// and any number. The most frequent conversions have faster versions in avx2_codes.hpp and avx512_codes.hpp. Loops go by four vectors:
-// kQuad elements. Included by simd_*.cpp.
+// Decoding of f16 and bf16, and encoding of all elements except f32 and dynamic trees: the integer steps of encode() as
+// vectors, for any rounding and any value. avx2_codes.hpp and avx512_codes.hpp have faster versions of the most frequent
+// conversions. Encoding loops process four vectors per iteration: kQuad elements. Included by simd_*.cpp.
 #pragma once
 
 #include "kernels/common/simd.hpp"
@@ -32,10 +32,10 @@ constexpr int64_t bytes_of(lpt_format format) {
   return format == LPT_FORMAT_F32 ? 4 : format == LPT_FORMAT_F16 || format == LPT_FORMAT_BF16 ? 2 : 1;
 }
 
-// A number of elements that loops can do, at least `count`: memory of a unit has space for them.
+// Returns `count`, rounded up to full iterations of kQuad elements. UnitMemory has space for them.
 constexpr int64_t whole_quads(int64_t count) { return (count + kQuad - 1) / kQuad * kQuad; }
 
-// ---- to f32
+// Decoding.
 
 void load_scaled(lpt_format format, const uint8_t *from, float scale, float *to, int64_t count) {
   const F32 scales = broadcast(scale);
@@ -46,19 +46,19 @@ void load_scaled(lpt_format format, const uint8_t *from, float scale, float *to,
   }
 }
 
-// ---- from f32
+// Encoding.
 
-// How codes are made of numbers.
+// Parameters of an encoding.
 struct Coding {
   Element layout;
   lpt_rounding rounding;
   lpt_optimizer_underflow underflow;
-  int32_t random_bits;    // 16 or 8 for each element
-  const uint8_t *random;  // of the first element; NULL: none are drawn
+  int32_t random_bits;    // 16 or 8 per element
+  const uint8_t *random;  // of the first element; NULL: not used
 };
 
-// Magnitude codes of finite magnitudes up to the largest, to nearest even: see store_nearest(). bf16 has no space
-// for an addend above it and rounds in integers.
+// Returns the codes of magnitudes up to the largest value, rounded to nearest even: see store_nearest(). The addend of bf16
+// exceeds the range of f32, so that bf16 is rounded in integers.
 [[gnu::always_inline]] inline I32 nearest_codes(const Element &layout, F32 magnitude) {
   const I32 bits = i32_of(magnitude);
   if (layout.min_exponent == kElementBf16.min_exponent) return (bits + 0x7FFF + (bits >> 16 & 1)) >> 16;
@@ -69,8 +69,8 @@ struct Coding {
   return i32_of(magnitude + f32_of(addend)) - addend + ((exponent - least) >> dropped);
 }
 
-// The same toward zero, or up if `words` say so.
-[[gnu::always_inline]] inline I32 cut_codes(const Coding &coding, F32 magnitude, bool is_drawn, I32 words) {
+// Returns the codes of magnitudes up to the largest value, rounded toward zero. If is_drawn, rounding is stochastic by `words`.
+[[gnu::always_inline]] inline I32 truncated_codes(const Coding &coding, F32 magnitude, bool is_drawn, I32 words) {
   const Element &layout = coding.layout;
   const I32 bits = i32_of(magnitude);
   const I32 field = bits >> 23;
@@ -89,17 +89,18 @@ struct Coding {
   return ((grid - least) << layout.mantissa_bits) + quotient;
 }
 
-// Whole codes: round(scaled), saturated, a NaN the positive quiet one; `value` is what was scaled.
+// Returns full codes: round(scaled), saturated, with signs. A NaN becomes the positive quiet NaN. `value` is the unscaled
+// value.
 [[gnu::always_inline]] inline I32 codes_of(const Coding &coding, F32 value, F32 scaled, I32 words) {
   const Element &layout = coding.layout;
   const auto max_code = static_cast<int32_t>(layout.max_code);
   const F32 magnitude = min(abs(scaled), broadcast(decode(layout, layout.max_code)));
   I32 codes = coding.rounding == LPT_ROUNDING_NEAREST_EVEN
                   ? nearest_codes(layout, magnitude)
-                  : cut_codes(coding, magnitude, coding.rounding == LPT_ROUNDING_STOCHASTIC, words);
+                  : truncated_codes(coding, magnitude, coding.rounding == LPT_ROUNDING_STOCHASTIC, words);
   if (coding.underflow == LPT_OPTIMIZER_UNDERFLOW_STOCHASTIC) {
     const F32 smallest = broadcast(decode(layout, 1));
-    codes = magnitude < smallest ? cut_codes(coding, magnitude, true, words) : codes;
+    codes = magnitude < smallest ? truncated_codes(coding, magnitude, true, words) : codes;
   }
   codes = min(codes, broadcast_i32(max_code));
   if (coding.underflow == LPT_OPTIMIZER_UNDERFLOW_CLAMP) {
@@ -110,7 +111,7 @@ struct Coding {
   return scaled != scaled ? broadcast_i32(static_cast<int32_t>(layout.nan_code)) : codes;
 }
 
-// Kept out of line: formats and roundings are tested in each iteration.
+// Encodes with any parameters. Not inlined: each iteration tests the format and the rounding.
 [[gnu::noinline]] void store_any(const Coding &coding, const float *values, const float *scaled, float inverse,
                                  uint8_t *to, int64_t count) {
   for (int64_t i = 0; i < count; i += kQuad) {
@@ -131,7 +132,8 @@ struct Coding {
   }
 }
 
-// bf16 has the exponents of f32: all that is dropped are the lower 16 bits.
+// Returns bf16 codes: the upper 16 bits of each f32, because both formats have the same exponents. `added` rounds the
+// magnitude.
 [[gnu::always_inline]] inline I32 bf16_codes(F32 value, I32 added) {
   const I32 bits = i32_of(value);
   const I32 magnitude = min(wrapping_add(bits & kMagnitude, added), broadcast_i32(0x7F7FFFFF));

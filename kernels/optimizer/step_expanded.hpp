@@ -1,4 +1,4 @@
-// Expanded groups (power.hpp) without a power for each element. Included by simd_*.cpp.
+// Coding of expanded groups (power.hpp) without computing a power per element. Included by simd_*.cpp.
 #pragma once
 
 #include "kernels/optimizer/step_blocks.hpp"
@@ -7,14 +7,14 @@
 namespace lpt {
 namespace {
 
-// Reading. An element is M · (q / largest)^(1/k): the 128 magnitudes of M = 1 serve all groups of an exponent, and a
-// product with M is rounded as in compressed() unless it is subnormal.
+// Decodes groups by tables. An element is M · (q / largest)^(1/k). One table of the 128 magnitudes for M = 1 serves all groups
+// with the exponent k. The product of an entry and M is rounded as in compressed(), unless the result is subnormal.
 class ExpandedNumbers {
  public:
   void reset(const Element &layout) {
     numbers_ = byte_numbers(layout);
     largest_ = decode(layout, layout.max_code);
-    for (uint16_t slot = 0; slot < kSlots; ++slot) exponents_[slot] = slot ^ 1;  // none of this slot
+    for (uint16_t slot = 0; slot < kSlots; ++slot) exponents_[slot] = slot ^ 1;  // of another slot: no hit
   }
 
   void load(float amax, uint16_t exponent, const uint8_t *from, float *to) {
@@ -33,7 +33,7 @@ class ExpandedNumbers {
   }
 
  private:
-  static constexpr uint16_t kSlots = 32;  // exponents of most groups are 8 to 40 sixteenths
+  static constexpr uint16_t kSlots = 32;  // most groups have exponents of 8 to 40 sixteenths
   static constexpr float kLeastExact = 0x1p-125f;
   static constexpr int32_t kMagnitudes = 128;
 
@@ -54,7 +54,7 @@ class ExpandedNumbers {
   Magnitudes tables_[kSlots];
 };
 
-// log2 of [1, 2) with degree 6: within 3.9e-6, of which 1.6e-6 are roundings.
+// Returns log2 on [1, 2) by a polynomial of degree 6. The error is at most 3.9e-6, of which 1.6e-6 is rounding.
 [[gnu::always_inline]] inline F32 log2_of_significands(F32 m) {
   F32 p = mul_add(broadcast(-0x1.a4ec46p-6f), m, broadcast(0x1.19c09p-2f));
   p = mul_add(p, m, broadcast(-0x1.4454cp+0f));
@@ -64,22 +64,23 @@ class ExpandedNumbers {
   return mul_add(p, m, broadcast(-0x1.852008p+1f));
 }
 
-// The groups of a unit.
+// Magnitudes of the groups of a unit, and the constants of their encoding.
 struct ExpandedGroups {
-  float amax[kUnitLanes], least[kUnitLanes];  // of finite positive magnitudes; 1 where a group has none
+  float amax[kUnitLanes], least[kUnitLanes];  // of finite positive magnitudes; 1 if a group has none
   int32_t sixteenths[kUnitLanes];             // expansion_exponent()
-  int32_t is_special[kUnitLanes];             // has infinities or NaN
-  int32_t is_fit[kUnitLanes];                 // store() works
-  int32_t limits[kUnitLanes];                 // of store()
+  int32_t is_special[kUnitLanes];             // the group has infinities or NaN
+  int32_t is_fit[kUnitLanes];                 // store() supports the group
+  int32_t limits[kUnitLanes];                 // store() fails for smaller fractions
   float slopes[kUnitLanes], firsts[kUnitLanes];
 };
 
-// Writing. The place of an element is 2^M · (log2 of its expanded magnitude - E), M being the bits of a mantissa and E
-// the least exponent, less an offset with which no two thresholds between codes lie between the same integers. So the
-// integer below it gives an addend with which the sum passes an integer at the threshold, and the integer below the sum
-// is the code. Octaves of normal codes are alike. Subnormal codes have negative places, of which a group needs fifteen,
-// as its least positive magnitude is expanded to 2 / largest or more.
-// Places and sums have sixteen bits behind the point.
+// Encodes groups in the logarithmic domain. The position of an element is 2^M · (log2 of its expanded magnitude - E - kOffset).
+// M is the number of mantissa bits and E the smallest exponent. With kOffset, no two thresholds between codes have positions
+// between the same two integers.
+//
+// floor(position) therefore selects an addend with which the sum reaches the next integer at the threshold. floor(sum) is the
+// code. All octaves of normal codes have the same addends. Subnormal codes have negative positions. A group needs fifteen of
+// these, because its smallest positive magnitude is expanded to 2 / largest or more. Positions and sums have 16 fraction bits.
 class ExpandedCodes {
  public:
   void reset(const Element &layout) {
@@ -102,11 +103,11 @@ class ExpandedCodes {
       if (is_passed) ++code;
       negative[at] = (code << kPoint) - (is_passed ? place : (at - 16) * (1 << kPoint));
     }
-    negative[0] = 1 << (kPoint - 1);  // of zero, whose place is INT32_MIN: the code is 0
+    negative[0] = 1 << (kPoint - 1);  // of zero, which has position INT32_MIN and code 0
     additions_ = additions(positive, negative);
   }
 
-  // Whether all groups are fit.
+  // Computes the constants of all groups. Returns whether store() supports all of them.
   bool prepare(ExpandedGroups &groups) const {
     const F32 amax = load(groups.amax), least = load(groups.least);
     const F32 log2_amax = log2_lanes(amax), log2_least = log2_lanes(least);
@@ -115,8 +116,9 @@ class ExpandedCodes {
     sixteenths = span * broadcast(1024.0f) > range ? sixteenths : broadcast_i32(1024);
     sixteenths = amax == least ? broadcast_i32(16) : sixteenths;
     const F32 slope = f32_of_i32(sixteenths) * broadcast(0.0625f * octave_);
-    // How far a sum may be from that of what expanded() gives. Of a logarithm log2_f32() has an error of up to 1.4e-7 +
-    // 2^-24 · |log2|, log2_of_significands() of 3.9e-6, and roundings here of 2^-24 · |log2|. All others are 4.7 places.
+    // The margin bounds the difference between a sum and the exact position of the result of expanded(), in 2^-16. The errors
+    // of a logarithm are 1.4e-7 + 2^-24 · |log2| of log2_f32(), 3.9e-6 of log2_of_significands(), and 2^-24 · |log2| of
+    // rounding here. All other errors add up to 4.7 · 2^-16.
     const F32 log2 = max(abs(log2_amax), abs(log2_least));
     const I32 margin = truncate_i32(slope * mul_add(log2, broadcast(1.2e-7f), broadcast(4.2e-6f))) + 6;
     const float first = octave_ * (log2_largest_ - static_cast<float>(layout_.min_exponent) - kOffset);
@@ -131,7 +133,8 @@ class ExpandedCodes {
     return reduce_min_unsigned(is_fit) != 0;
   }
 
-  // Elements i to i + kQuad - 1 of a unit. False where only powers tell the codes: an element is too near to a threshold.
+  // Encodes elements i to i + kQuad - 1 of a unit. Returns false if an element is too near to a threshold: such codes require
+  // expand().
   [[gnu::always_inline]] bool store(const ExpandedGroups &groups, int64_t i, const float *from, uint8_t *to) const {
     const F32 slopes = broadcast(groups.slopes[i / kGroup]), firsts = broadcast(groups.firsts[i / kGroup]);
     I32 sums[4];
@@ -149,11 +152,11 @@ class ExpandedCodes {
 
  private:
   static constexpr int32_t kPoint = 16;
-  static constexpr float kOffset = 3.0f / 64;  // octaves
+  static constexpr float kOffset = 3.0f / 64;  // in octaves
 
   static void put(int32_t *to, I32 values) { memcpy(to, &values, sizeof values); }
 
-  // The place of the threshold above a code.
+  // Returns the position of the threshold above a code.
   [[gnu::noinline]] int32_t threshold(int32_t code) const {
     const float below = decode(layout_, static_cast<uint32_t>(code));
     const float above = decode(layout_, static_cast<uint32_t>(code + 1));
@@ -162,9 +165,9 @@ class ExpandedCodes {
   }
 
   Element layout_;
-  float octave_;  // in places
+  float octave_;  // length of an octave in units of a position, 2^-16
   float log2_largest_;
-  Additions additions_;
+  AddendTables additions_;
 };
 
 }  // namespace

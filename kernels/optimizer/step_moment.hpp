@@ -1,4 +1,4 @@
-// A moment between memory and f32, by its kind. Included by simd_*.cpp.
+// Decoding and encoding of a moment of any kind. Included by simd_*.cpp.
 #pragma once
 
 #include "kernels/optimizer/step_expanded.hpp"
@@ -22,7 +22,7 @@ inline bool is_drawing(const StateArray &array) {
          (array.rounding == LPT_ROUNDING_STOCHASTIC || array.underflow == LPT_OPTIMIZER_UNDERFLOW_STOCHASTIC);
 }
 
-// One of a request's arrays.
+// One array of a request, with the constants of its encoding.
 struct StateCursor {
   explicit StateCursor(const StateArray &given)
       : array(given),
@@ -33,7 +33,7 @@ struct StateCursor {
 
   uint8_t *at(uint8_t *base, int64_t i) const { return base + i * bytes_of(array.element); }
 
-  // The coding of `count` elements from `index` on.
+  // Returns the parameters for encoding `count` elements from `index` on. Random bits are drawn to `slab`, if necessary.
   Coding coding_at(int64_t index, int64_t count, RandomSlab &slab) const {
     Coding result = coding;
     if (is_drawn) result.random = draw_slab(array.random, philox, index, count, slab);
@@ -47,11 +47,11 @@ struct StateCursor {
   PhiloxLanes philox;
 };
 
-// What the codes of a unit follow from that are made while the next one is updated.
-struct WaitingCodes {
+// Deferred codes of a unit: their values and scales. They are encoded during the update of the next unit.
+struct DeferredCodes {
   const float *from;
   uint8_t *to;
-  float inverses[kUnitLanes];  // of scales, for groups of 128 whatever the block
+  float inverses[kUnitLanes];  // of the scales: one per 128 elements, for any block size
   ExpandedGroups expanded;
 };
 
@@ -72,10 +72,11 @@ class Moment {
   const StateArray &array() const { return lane_.array; }
   int64_t bytes_each() const { return bytes_of(lane_.array.element); }
 
-  // Sets the places of a unit whose first element is `index` of the array and is at `data`. `tree` is of kDynamic,
-  // else NULL. With is_kept nothing is written in place.
+  // Sets `places` for a unit and decodes the moment to `scratch` if the update cannot read it in place. The first element of
+  // the unit has index `index` in the array and address `data`. `tree` is NULL except for kDynamic. If is_kept, the update does
+  // not write to `data`.
   void read(uint8_t *data, int64_t index, int64_t count, const TreeLanes *tree, float *scratch, bool is_kept,
-            MomentPlaces &places) {
+            MomentArrays &places) {
     const StateArray &given = lane_.array;
     places.numbers = &numbers_;
     places.codes = data;
@@ -108,20 +109,21 @@ class Moment {
     }
   }
 
-  // Writes what the update left.
+  // Encodes the results of the update to `data` and stores their scales.
   void write(uint8_t *data, int64_t index, int64_t count, const TreeLanes *tree, bool has_nan,
-             const MomentPlaces &places) const {
+             const MomentArrays &places) const {
     const StateArray &given = lane_.array;
     if (reading_ == Reading::kNot) return;
     if (given.element == LPT_FORMAT_F32) {
-      if (has_nan) plain_nans(places.to, count);
+      if (has_nan) canonicalize_nans(places.to, count);
       return;
     }
-    if (is_short() && !has_nan && !has_special(places, count)) {
+    if (is_fast_groups() && !has_nan && !has_special(places, count)) {
       return write_groups(data, index, count, places);
     }
-    if (is_short_whole() && !has_nan && !has_special(places, count)) {
-      const auto store = given.underflow == LPT_OPTIMIZER_UNDERFLOW_CLAMP ? store_held<true> : store_held<false>;
+    if (is_fast_whole() && !has_nan && !has_special(places, count)) {
+      const auto store =
+          given.underflow == LPT_OPTIMIZER_UNDERFLOW_CLAMP ? store_saturated<true> : store_saturated<false>;
       return store(codes_, places.to, given.inverse_scale, data, whole_quads(count));
     }
     if (given.exponents != nullptr && is_nearest()) return write_expanded(data, index, count, places.to);
@@ -143,13 +145,13 @@ class Moment {
     }
   }
 
-  // Whether groups without infinities and NaN can be written by settle_groups() and store_nearest() alone.
-  bool is_short() const {
+  // Returns whether store_group_scales() and store_nearest() suffice for groups without infinities and NaN.
+  bool is_fast_groups() const {
     return reading_ == Reading::kCodes && lane_.array.block != 0 && lane_.array.rounding == LPT_ROUNDING_NEAREST_EVEN &&
            lane_.array.underflow != LPT_OPTIMIZER_UNDERFLOW_STOCHASTIC;
   }
 
-  static bool has_special(const MomentPlaces &places, int64_t count) {
+  static bool has_special(const MomentArrays &places, int64_t count) {
     uint32_t largest = 0;
     for (int64_t group = 0; group * kGroup < count; ++group) {
       const auto bits = static_cast<uint32_t>(places.largest[group]);
@@ -158,24 +160,25 @@ class Moment {
     return largest >= static_cast<uint32_t>(kInfinity);
   }
 
-  // Whether codes of whole units may wait, if settle() agrees.
-  bool can_wait() const { return lane_.array.block != 0 && is_nearest(); }
+  // Returns whether the codes of full units can be deferred, provided that settle() returns true.
+  bool can_defer() const { return lane_.array.block != 0 && is_nearest(); }
 
-  // Stores the scales of a whole unit without infinities and NaN. False where its codes cannot wait.
-  bool settle(uint8_t *data, int64_t index, const TreeLanes *tree, const MomentPlaces &places,
-              WaitingCodes &waiting) const {
+  // Stores the scales of a full unit, whose has_nan must be false, and prepares its deferred codes. Returns false if the codes
+  // cannot be deferred: write() then encodes the unit.
+  bool settle(uint8_t *data, int64_t index, const TreeLanes *tree, const MomentArrays &places,
+              DeferredCodes &waiting) const {
     const StateArray &given = lane_.array;
     waiting.from = places.to;
     waiting.to = data;
     if (reading_ == Reading::kCodes) {
       if (has_special(places, kUnit)) return false;
-      settle_groups(index, kUnit, places, waiting.inverses);
+      store_group_scales(index, kUnit, places, waiting.inverses);
       return true;
     }
     if (tree == nullptr) {
       measure_expanded(places.to, kUnit, waiting.expanded);
       if (!expanded_codes_.prepare(waiting.expanded)) return false;
-      for (int64_t group = 0; group < kUnitGroups; ++group) keep_expanded(waiting.expanded, group, index);
+      for (int64_t group = 0; group < kUnitGroups; ++group) store_group_state(waiting.expanded, group, index);
       return true;
     }
     for (int64_t at = 0; at < kUnit; at += given.block) {
@@ -187,7 +190,7 @@ class Moment {
     return true;
   }
 
-  // Codes of four vectors of a unit.
+  // Stores the codes of four vectors of a unit, from element i on.
   [[gnu::always_inline]] void store_expanded(const ExpandedGroups &groups, int64_t i, const float *from,
                                              uint8_t *to) const {
     if (expanded_codes_.store(groups, i, from, to)) [[likely]]
@@ -205,8 +208,8 @@ class Moment {
     return is_byte(array.element) && array.exponents == nullptr ? Reading::kCodes : Reading::kFloats;
   }
 
-  // Stores the scales of groups that the update left, and hands out their inverses.
-  void settle_groups(int64_t index, int64_t count, const MomentPlaces &places, float *inverses) const {
+  // Computes and stores the scales of groups from the magnitudes in `places`. Writes their inverses to `inverses`.
+  void store_group_scales(int64_t index, int64_t count, const MomentArrays &places, float *inverses) const {
     float amax[kUnitLanes] = {}, scales[kUnitLanes];
     memcpy(amax, places.largest, static_cast<size_t>((count + kGroup - 1) / kGroup * 4));
     find_scales(amax, lane_.largest, scales, inverses);
@@ -219,11 +222,12 @@ class Moment {
            lane_.array.underflow != LPT_OPTIMIZER_UNDERFLOW_STOCHASTIC;
   }
 
-  // The same of a scale of the whole array, which may be too small.
-  bool is_short_whole() const { return reading_ == Reading::kCodes && lane_.array.block == 0 && is_nearest(); }
+  // Returns the same as is_fast_groups(), for an array with one scale. The scale may be too small, so that values have to be
+  // saturated.
+  bool is_fast_whole() const { return reading_ == Reading::kCodes && lane_.array.block == 0 && is_nearest(); }
 
   template <bool kIsClamped>
-  static void store_held(const ByteCodes &codes, const float *from, float inverse, uint8_t *to, int64_t count) {
+  static void store_saturated(const ByteCodes &codes, const float *from, float inverse, uint8_t *to, int64_t count) {
     const ByteCodes lanes = codes;
     const F32 inverses = broadcast(inverse);
     for (int64_t i = 0; i < count; i += kQuad) {
@@ -231,9 +235,9 @@ class Moment {
     }
   }
 
-  void write_groups(uint8_t *data, int64_t index, int64_t count, const MomentPlaces &places) const {
+  void write_groups(uint8_t *data, int64_t index, int64_t count, const MomentArrays &places) const {
     float inverses[kUnitLanes];
-    settle_groups(index, count, places, inverses);
+    store_group_scales(index, count, places, inverses);
     const bool is_clamped = lane_.array.underflow == LPT_OPTIMIZER_UNDERFLOW_CLAMP;
     const auto store = is_second_ ? (is_clamped ? store_groups<false, true> : store_groups<false, false>)
                                   : (is_clamped ? store_groups<true, true> : store_groups<true, false>);
@@ -266,12 +270,12 @@ class Moment {
   }
 
   [[gnu::noinline]] void write_powers(const Coding &coding, uint8_t *data, int64_t count, const float *values,
-                                      const Expansion &expansion, bool is_short) const {
+                                      const Expansion &expansion, bool is_fast_groups) const {
     float stretched[kGroup];
     expand(expansion, values, stretched, count);
-    if (!is_short) return store_codes(coding, values, stretched, 1.0f, data, count);
+    if (!is_fast_groups) return store_codes(coding, values, stretched, 1.0f, data, count);
     const bool is_clamped = lane_.array.underflow == LPT_OPTIMIZER_UNDERFLOW_CLAMP;
-    const auto store = is_clamped ? store_held<true> : store_held<false>;
+    const auto store = is_clamped ? store_saturated<true> : store_saturated<false>;
     store(codes_, stretched, 1.0f, data, count);
   }
 
@@ -285,8 +289,8 @@ class Moment {
     }
   }
 
-  // `index` is that of the unit's first element.
-  void keep_expanded(const ExpandedGroups &groups, int64_t group, int64_t index) const {
+  // Stores the scale and the exponent of a group. `index` is that of the first element of the unit.
+  void store_group_state(const ExpandedGroups &groups, int64_t group, int64_t index) const {
     lane_.array.block_scales[index / kGroup + group] = groups.amax[group];
     lane_.array.exponents[index / kGroup + group] = static_cast<uint16_t>(groups.sixteenths[group]);
   }
@@ -301,7 +305,7 @@ class Moment {
         write_block(lane_.coding, data + begin, index / kGroup + group, kGroup, values + begin);
         continue;
       }
-      keep_expanded(groups, group, index);
+      store_group_state(groups, group, index);
       for (int64_t i = begin; i < begin + kGroup; i += kQuad) store_expanded(groups, i, values, data);
     }
   }

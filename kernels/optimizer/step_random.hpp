@@ -1,4 +1,4 @@
-// Random bits of a unit of elements, in order. Included by simd_*.cpp.
+// Random bits of a unit, in the order of its elements. Included by simd_*.cpp.
 #pragma once
 
 #include "kernels/optimizer/step_codes.hpp"
@@ -6,13 +6,13 @@
 namespace lpt {
 namespace {
 
-constexpr int64_t kMostRandomBytes = 2 * 1024 + 2 * 128;  // of a unit, with whole iterations at both ends
+constexpr int64_t kMostRandomBytes = 2 * 1024 + 2 * 128;  // of a unit, plus one iteration at each end
 
 struct RandomSlab {
   alignas(64) uint8_t bytes[kMostRandomBytes];
 };
 
-// The bits of `count` elements from `index` on begin where the result points.
+// Draws the bits of `count` elements from element `index` on. Returns the address of the first bits in `slab`.
 const uint8_t *draw_slab(const RandomSource &source, const PhiloxLanes &lanes, int64_t index, int64_t count,
                          RandomSlab &slab) {
   const uint64_t bytes_each = source.bits == 16 ? 2 : 1;

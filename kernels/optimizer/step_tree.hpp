@@ -1,8 +1,8 @@
 // Blocks of the 8-bit dynamic tree (dynamic_tree.hpp). Included by simd_*.cpp.
 //
-// Levels of one decade are evenly spaced, so that a multiplication and an addition give the code and how far a number is
-// from the thresholds around it. A decade is known from the exponent and one comparison. Codes are counted from zero and
-// have sixteen bits behind the point.
+// The levels of one decade are evenly spaced. One multiply-add therefore computes the code of a value and its distance to the
+// adjacent thresholds. AVX-512 finds the decade by the exponent and one comparison, AVX2 by seven comparisons. Codes are
+// counted from the code of zero and have 16 fraction bits.
 #pragma once
 
 #include "kernels/optimizer/step_blocks.hpp"
@@ -11,18 +11,19 @@
 namespace lpt {
 namespace {
 
-constexpr float kLeastOfTree = 0x1p-27f;  // smaller numbers have the code of zero as well
+constexpr float kLeastOfTree = 0x1p-27f;  // smaller magnitudes also have the code of zero
 constexpr double kTreeUnit = 65536;
-// Levels and thresholds are rounded, slopes, offsets and sums too: together less than 5 / 65536 of a code.
+// Bound of the error of a sum, in 1 / 65536 of a code. Rounding of levels, thresholds, slopes, offsets and sums adds up to less
+// than 5.
 constexpr int32_t kTreeMargin = 6;
 
-// Keys are the bits of a magnitude, times 2: see tree_sums().
+// Constants of the search for a code. A key is the bits of a magnitude times 2: see tree_sums().
 struct TreeSearch {
   int32_t end[8];  // the key above which the next decade begins
-  // By the low five bits of the exponent field: the decade of its first number, and the end of that decade, if it is in
-  // this field.
+  // By the low five bits of the exponent field: the decade of the smallest value with this field, and the end of that decade.
+  // The end is INT32_MAX if it has another exponent field.
   int32_t first[32], end_of_field[32];
-  float slope[8], offset[8], last[8];  // by decade; the last one is the level 1 alone
+  float slope[8], offset[8], last[8];  // by decade; the last decade has only the level 1
 };
 
 constexpr TreeSearch make_tree_search(const DynamicTree &tree) {
@@ -34,7 +35,7 @@ constexpr TreeSearch make_tree_search(const DynamicTree &tree) {
   for (int32_t i = 0; i < 7; ++i) {
     const int32_t parts = (tree.zero == 0 ? 2 : 1) << i;
     double width = 9 * tenth / parts, start = tenth - first * width;
-    if (i == 0) {  // goes on to zero
+    if (i == 0) {  // the first decade extends to zero
       width = tree.zero == 0 ? double{thresholds[1]} - double{thresholds[0]} : double{thresholds[0]};
       start = double{thresholds[0]} - width;
     }
@@ -69,9 +70,9 @@ struct TreeLanes {
         offsets(numbers8(kSearches[is_signed].offset)),
         last(numbers8(kSearches[is_signed].last)) {}
   const DynamicTree &tree;
-  Numbers256 levels;
+  Table256 levels;
   Decades decades;
-  Numbers8 slopes, offsets, last;
+  Table8 slopes, offsets, last;
 };
 
 void load_tree(const TreeLanes &lanes, const uint8_t *from, float scale, float *to, int64_t count) {
@@ -84,7 +85,7 @@ void load_tree(const TreeLanes &lanes, const uint8_t *from, float scale, float *
   }
 }
 
-// The code of one number, as the contract has it. `random` are its bits of stochastic underflow.
+// Returns the code of one value, as the reference kernel does. `index` selects the random bits of stochastic underflow.
 inline uint32_t tree_code(const DynamicTree &tree, const StateArray &array, float value, float scaled, int64_t index) {
   const auto zero = static_cast<uint32_t>(tree.zero);
   if (scaled != scaled) return zero;
@@ -99,12 +100,13 @@ inline uint32_t tree_code(const DynamicTree &tree, const StateArray &array, floa
   return array.underflow == LPT_OPTIMIZER_UNDERFLOW_CLAMP && code == zero && value != 0.0f ? least : code;
 }
 
-// Codes from zero on, sixteen bits behind the point, and kTreeMargin more.
+// Returns the distances of codes from the code of zero plus kTreeMargin, with 16 fraction bits.
 template <bool kIsSigned>
 [[gnu::always_inline]] inline I32 tree_sums(const TreeLanes &lanes, F32 scaled) {
   const F32 least = broadcast(kLeastOfTree);
   const F32 x = kIsSigned ? f32_of(larger_magnitude(i32_of(least), scaled)) : max(scaled, least);
-  // Of a tie the lower code is taken, which is farther from zero for a negative number: its sign makes it larger here.
+  // A tie gets the lower code, which for a negative value is the one farther from zero. Bit 0 of the key is therefore the sign:
+  // it makes the key of a negative tie exceed the end of the decade.
   const U32 bits = u32_of(kIsSigned ? scaled : x);
   const auto key = reinterpret_cast<I32>(kIsSigned ? bits << 1 | bits >> 31 : bits << 1);
   const I32 decade = look_up(lanes.decades, i32_of(x) >> 23, key);
@@ -112,7 +114,7 @@ template <bool kIsSigned>
   return nearest_i32(min(sum, look_up(lanes.last, decade)));
 }
 
-// Codes of numbers that are too near to a threshold.
+// Replaces the codes of elements that are too near to a threshold.
 [[gnu::noinline]] void correct_tree(const TreeLanes &lanes, const StateArray &array, const I32 (&sums)[4],
                                     const float *values, float inverse, uint8_t *to) {
   for (int64_t j = 0; j < 4; ++j) {
@@ -124,7 +126,7 @@ template <bool kIsSigned>
   }
 }
 
-// The codes of four vectors of finite numbers. kIsClamped: none is that of zero where the number is not.
+// Stores the codes of four vectors of finite elements. kIsClamped: nonzero elements do not get the code of zero.
 template <bool kIsSigned, bool kIsClamped>
 [[gnu::always_inline]] inline void store_tree(const TreeLanes &lanes, const StateArray &array, const float *values,
                                               float inverse, uint8_t *to) {
@@ -157,7 +159,7 @@ void store_tree_numbers(const TreeLanes &given, const StateArray &array, const f
 
 struct TreeScale {
   float scale, inverse;
-  bool has_lost;  // a number that is not zero gets the code of zero
+  bool has_lost;  // a nonzero element gets the code of zero
 };
 
 inline TreeScale tree_scale(const TreeLanes &lanes, const BlockMagnitudes &found) {
@@ -166,7 +168,7 @@ inline TreeScale tree_scale(const TreeLanes &lanes, const BlockMagnitudes &found
   return {scale, inverse, found.amax != 0.0f && found.least * inverse <= lanes.tree.threshold[lanes.tree.zero]};
 }
 
-// One block of `count` numbers, whose first one is element `index` of the array; its scale comes back.
+// Encodes a block of `count` elements, of which the first has index `index` in the array. Returns the scale of the block.
 float store_tree_block(const TreeLanes &lanes, const StateArray &array, const float *values, uint8_t *to, int64_t index,
                        int64_t count) {
   const BlockMagnitudes found = block_magnitudes(values, whole_quads(count));

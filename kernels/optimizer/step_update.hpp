@@ -1,5 +1,5 @@
-// The formulas of optimizer.hpp for a unit of elements: moments are read from f32 or from codes of a byte, and left in
-// f32. Included by simd_*.cpp.
+// The formulas of optimizer.hpp for a unit of elements. Moments are read as f32 or as 8-bit codes, and written as f32. Included
+// by simd_*.cpp.
 #pragma once
 
 #include "kernels/optimizer/rule.hpp"
@@ -8,10 +8,10 @@
 namespace lpt {
 namespace {
 
-constexpr int64_t kUnit = 1024;  // elements: whole blocks of any kind; four arrays of it stay in the first cache
-constexpr int64_t kGroup = 128;  // elements whose magnitudes are measured together
+constexpr int64_t kUnit = 1024;  // elements: a multiple of all block sizes; four f32 arrays of a unit fit in L1
+constexpr int64_t kGroup = 128;  // elements per group: the update computes one amax of each
 constexpr int64_t kUnitGroups = kUnit / kGroup;
-constexpr int64_t kUnitLanes = 16;  // at least a group's and a vector's
+constexpr int64_t kUnitLanes = 16;  // at least kUnitGroups and kLanes
 
 struct UpdateConstants {
   explicit UpdateConstants(const StepConstants &c)
@@ -32,9 +32,9 @@ struct UpdateConstants {
   bool is_coupled, is_nesterov;
 };
 
-constexpr int64_t kPrefetchDistance = 384;  // elements: more would push a unit out of the first cache
+constexpr int64_t kPrefetchDistance = 384;  // elements: larger distances evict the unit from L1
 
-// An array that is read later: each iteration of a loop fetches its next lines.
+// Prefetch address of an array. Each iteration of a loop prefetches the next cache lines.
 struct NextData {
   [[gnu::always_inline]] inline void fetch() {
 #pragma GCC unroll 4
@@ -42,10 +42,11 @@ struct NextData {
     from += bytes;
   }
   const char *from;
-  int64_t bytes;  // of four vectors
+  int64_t bytes;  // size of four vectors
 };
 
-// Of an array that a loop reads in place, and of one that is read before the loop of the next unit.
+// next_elements() is for an array that the loop reads in place. next_unit() is for an array that is decoded before the loop of
+// the next unit.
 inline NextData next_elements(const void *data, int64_t bytes_each) {
   return {static_cast<const char *>(data) + kPrefetchDistance * bytes_each, kQuad * bytes_each};
 }
@@ -53,34 +54,35 @@ inline NextData next_unit(const void *data, int64_t bytes_each) {
   return {static_cast<const char *>(data) + kUnit * bytes_each, kQuad * bytes_each};
 }
 
-// How a moment is read.
+// How the update reads a moment.
 enum class Reading { kNot, kFloats, kCodes };
 
-// A moment in a unit.
-struct MomentPlaces {
-  const float *floats;   // of kFloats
-  const uint8_t *codes;  // of kCodes
+// A moment of a unit: input, output and prefetch address of the update.
+struct MomentArrays {
+  const float *floats;   // for kFloats
+  const uint8_t *codes;  // for kCodes
   const ByteNumbers *numbers;
   float scales[kUnitGroups];
   float *to;
-  // Of kCodes, for each group: bits of its largest magnitude; or ones above those of finite numbers, which say only that
-  // the group needs another look. It needs one as well where the unit has a NaN.
+  // For kCodes, per group: the bits of its largest magnitude. Bits above those of finite values state only that the magnitudes
+  // have to be computed again. The same holds for all groups if the unit has a NaN.
   int32_t largest[kUnitLanes];
   NextData next;
 };
 
-struct UpdatePlaces {
+struct UpdateArrays {
   const float *gradient, *parameter;
-  float *parameter_to;  // or the step, see kIsStep
-  MomentPlaces first, second;
+  float *parameter_to;  // or steps: see kIsStep
+  MomentArrays first, second;
   NextData next_gradient, next_parameter, next_compensation;
-  bool has_nan;  // infinities count
+  bool has_nan;  // or infinities
 };
 
-// What a moment's new numbers give. What is taken off the parameter follows later, since roots and quotients take long.
+// Results of the first half of an update. The parameter follows in the second half, because roots and quotients have a long
+// latency.
 struct Updated {
   F32 first, second;
-  F32 update;  // of Adam the root
+  F32 update;  // the direction; for Adam, the root in its denominator
 };
 
 template <lpt_optimizer_method kMethod>
@@ -102,7 +104,7 @@ template <lpt_optimizer_method kMethod>
 }
 
 template <Reading kReading>
-[[gnu::always_inline]] inline void read_moment(const MomentPlaces &places, int64_t at, F32 (&out)[4]) {
+[[gnu::always_inline]] inline void read_moment(const MomentArrays &places, int64_t at, F32 (&out)[4]) {
   if constexpr (kReading == Reading::kCodes) {
     _mm_prefetch(places.next.from + at, _MM_HINT_T0);
     decode(*places.numbers, places.codes + at, out);
@@ -115,17 +117,17 @@ template <Reading kReading>
   }
 }
 
-struct NothingElse {
+struct NoOther {
   static constexpr bool kMayBeCoupled = true;
   void operator()(int64_t) const {}
 };
 
-// The loop over a unit. The CPU can look ahead by some hundred instructions only, which is less than a root and a
-// quotient take; so the loop does the first half of one iteration between the halves of the one before. `Other` is done in
-// each iteration as well, in the time that the divider takes.
-template <lpt_optimizer_method kMethod, Reading kFirst, Reading kSecond, bool kIsStep, typename Other = NothingElse>
+// The loop over a unit. Out-of-order execution covers some hundred instructions, which is less than the latency of a root and a
+// quotient. The loop therefore runs the first half of an iteration between the two halves of the previous one. Each iteration
+// also runs `Other` while the divider is busy.
+template <lpt_optimizer_method kMethod, Reading kFirst, Reading kSecond, bool kIsStep, typename Other = NoOther>
 struct UpdateLoop {
-  // Moments of four vectors from `i` on.
+  // Computes the moments of four vectors from element i on.
   [[gnu::always_inline]] inline void begin(int64_t i) {
     F32 m[4], v[4];
     read_moment<kFirst>(first, i, m);
@@ -144,7 +146,7 @@ struct UpdateLoop {
       update[j] = now.update;
       store(first_to + at, now.first);
       if constexpr (kFirst == Reading::kCodes) {
-        // A NaN may be lost: of Adam it makes the parameter NaN as well.
+        // larger_magnitude() can lose a NaN. With Adam, late_check detects it, because the parameter is NaN too.
         largest_first = kMethod == LPT_OPTIMIZER_METHOD_ADAM ? larger_magnitude(largest_first, now.first)
                                                              : max(largest_first, i32_of(now.first) & kMagnitude);
       } else {
@@ -175,7 +177,7 @@ struct UpdateLoop {
     }
   }
 
-  // The parameters of four vectors.
+  // Computes the parameters of four vectors from element i on.
   [[gnu::always_inline]] inline void finish(int64_t i, const F32 (&updates)[4]) {
 #pragma GCC unroll 4
     for (int j = 0; j < 4; ++j) {
@@ -204,21 +206,21 @@ struct UpdateLoop {
 
   const UpdateConstants c;
   const Other other;
-  MomentPlaces &first, &second;
+  MomentArrays &first, &second;
   const float *gradient, *parameter;
   float *parameter_to, *first_to, *second_to;
   NextData next_gradient, next_parameter, next_compensation, next_first, next_second;
   F32 update[4] = {};
   I32 largest_first = broadcast_i32(0), largest_second = broadcast_i32(0);
-  // A number that is not finite makes them NaN. Two, since parameters are known late.
+  // NaN if an element is not finite. Parameters have a separate accumulator, because they are computed an iteration later.
   F32 check = broadcast(0.0f), late_check = broadcast(0.0f);
 };
 
-// AdamW is Adam with other constants. kIsStep: what shall be taken off the parameter is stored in its place. `count` is
-// whole groups, at least one.
+// Updates a unit and runs `other` in the same loop. AdamW is Adam with other constants. kIsStep: stores the amount to subtract
+// from the parameter instead of the new parameter. `count` is a positive multiple of kGroup.
 template <lpt_optimizer_method kMethod, Reading kFirst, Reading kSecond, bool kIsStep, typename Other>
-[[gnu::always_inline]] inline void update_beside(const UpdateConstants &constants, UpdatePlaces &places, int64_t count,
-                                                 const Other &other) {
+[[gnu::always_inline]] inline void update_with(const UpdateConstants &constants, UpdateArrays &places, int64_t count,
+                                               const Other &other) {
   UpdateLoop<kMethod, kFirst, kSecond, kIsStep, Other> loop = {constants,
                                                                other,
                                                                places.first,
@@ -238,11 +240,11 @@ template <lpt_optimizer_method kMethod, Reading kFirst, Reading kSecond, bool kI
 }
 
 template <lpt_optimizer_method kMethod, Reading kFirst, Reading kSecond, bool kIsStep>
-[[gnu::noinline]] void update(const UpdateConstants &constants, UpdatePlaces &places, int64_t count) {
-  update_beside<kMethod, kFirst, kSecond, kIsStep>(constants, places, count, NothingElse{});
+[[gnu::noinline]] void update(const UpdateConstants &constants, UpdateArrays &places, int64_t count) {
+  update_with<kMethod, kFirst, kSecond, kIsStep>(constants, places, count, NoOther{});
 }
 
-[[gnu::noinline]] void plain_nans(float *numbers, int64_t count) {
+[[gnu::noinline]] void canonicalize_nans(float *numbers, int64_t count) {
   for (int64_t i = 0; i < count; i += kLanes) store(numbers + i, with_default_nan(load(numbers + i)));
 }
 

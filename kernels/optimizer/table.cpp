@@ -1,4 +1,4 @@
-// Kernels of the optimizer steps, fastest first.
+// Tables of the kernels of optimizer steps and gradient norms, fastest first.
 #include <initializer_list>
 
 #include "kernels/optimizer/optimizer.hpp"

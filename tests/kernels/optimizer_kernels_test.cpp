@@ -106,8 +106,8 @@ TEST_P(StepKernel, GivesTheBitsOfTheReference) {
   EXPECT_EQ(taken, offered);
 }
 
-// One nonfinite element at each position of a long step: kernels that process many units at once must report only its unit.
-TEST_P(StepKernel, FindsOneNumberThatIsNone) {
+// One nonfinite element in one unit of a long step: kernels that process many units at once must report only its unit.
+TEST_P(StepKernel, ReportsOneNonfiniteElement) {
   constexpr int64_t kCount = 4 * 1024;
   // Values of the gradient element; 0: the first moment has a NaN instead.
   constexpr float kValues[] = {0.0f, std::numeric_limits<float>::quiet_NaN(), std::numeric_limits<float>::infinity(),
@@ -144,7 +144,7 @@ TEST_P(StepKernel, FindsOneNumberThatIsNone) {
 }
 
 // If no parameter changes, only the second moment shows the NaN.
-TEST_P(StepKernel, WritesAPlainNanForASecondMomentAlone) {
+TEST_P(StepKernel, WritesTheQuietNanForASecondMomentAlone) {
   constexpr int64_t kCount = 600;
   constexpr uint32_t kNan = 0xFFABCDEFu, kPlain = 0x7FC00000u;
   Random random(104);

@@ -1,4 +1,4 @@
-// Random requests of the optimizer kernels, in memory between canaries, that can run twice.
+// Random requests of the optimizer kernels. Their arrays are between canaries and can be copied, so that two kernels can run.
 #pragma once
 
 #include "kernels/optimizer/optimizer.hpp"
@@ -28,17 +28,17 @@ class StateMemory {
  public:
   StateMemory(const StateKind &kind, int64_t count);
 
-  // Fills with values of the given kind, or with any codes if an element has at most 8 bits. Scales are powers of two and a few
-  // other values; with `has_special_scales`, infinities, NaN and zeros too.
+  // Fills with values of the given kind, or with any codes if an element has at most 8 bits. Half of the scales are powers of
+  // two. With `has_special_scales`, some are 0, infinity, NaN, or the smallest or largest normal f32 value.
   void fill(Random &random, Values values, bool has_special_scales);
   void drop_signs();
   void set(int64_t index, float value);  // f32 only
-  void drop_specials();                  // for floats of 8 bits
+  void drop_specials();                  // removes NaN, infinities and large values of 8-bit floats
   void copy_from(const StateMemory &other);
   void place(StateArray &array);
   bool equals(const StateMemory &other) const;
   bool is_intact() const;
-  // Describes the first difference.
+  // Returns a description of the first difference, or an empty string.
   std::string difference(const StateMemory &other) const;
 
  private:

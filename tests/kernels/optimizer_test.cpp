@@ -94,7 +94,8 @@ struct Problem {
   Matrix gradient, first, second, parameter;
 };
 
-// The formula in double, and the code of the nearest value: searched among all codes, ties to the even code.
+// Definitions in double: the value of a code, and the code of the nearest value by a search of all codes, ties to the even
+// code.
 double number_of(lpt_format element, uint32_t code) {
   const bool is_wide = element == LPT_FORMAT_E5M2;
   const int mantissa_bits = is_wide ? 2 : 3, bias = is_wide ? 15 : 7;
@@ -120,7 +121,7 @@ uint32_t nearest_code(lpt_format element, double value) {
   return best | (std::signbit(value) ? 0x80u : 0u);
 }
 
-// Roundings of the update and of two differences; the margin covers cancellation in m.
+// In 2^-23 · (|parameter| + |update|): roundings of the update and of two differences, and a margin for cancellation in m.
 constexpr double kFormulaError = 6;
 
 TEST(Adamw, IsTheFormula) {

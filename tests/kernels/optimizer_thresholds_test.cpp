@@ -1,5 +1,5 @@
-// Moments in expanded groups (COAT) and dynamic trees: kernels find codes without the powers and the searches of the
-// reference, so every code is read here, and numbers next to the thresholds between codes are written.
+// Moments in expanded groups (COAT) and dynamic trees. Kernels compute codes without the powers and searches of the reference
+// kernel. The tests therefore decode every code and encode values next to the thresholds between codes.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -61,7 +61,7 @@ int64_t first_difference(const std::vector<Value> &a, const std::vector<Value> &
   return -1;
 }
 
-// The kernel and the reference, from the same arrays.
+// Runs the kernel and the reference kernel on the same arrays and compares their results.
 void expect_equal_steps(const KernelEntry<StepRequest> &kernel, MomentumStep &found, float beta1) {
   MomentumStep expected = found;
   found.run(kernel, beta1);
@@ -98,7 +98,7 @@ TEST_P(MomentumKernel, ReadsEveryCodeOfEveryExponent) {
   }
 }
 
-// Magnitudes of a group from `least` to `amax`, most of them a few steps of f32 from where the code changes.
+// Fills a group with magnitudes from `least` to `amax`. Most are a few f32 steps from a threshold between codes.
 void fill_expanded(Random &random, const Element &layout, float amax, float least, float *group) {
   const float largest = decode(layout, layout.max_code);
   const Expansion expansion = make_expansion(largest, amax, expansion_exponent(largest, amax, least));
@@ -118,7 +118,7 @@ TEST_P(MomentumKernel, WritesExpandedNumbersNextToThresholds) {
     MomentumStep step(element, kGroups);
     for (int64_t group = 0; group < kGroups; ++group) {
       const double amax = std::exp2(120 * random.uniform() - 90);
-      const double span = std::exp2(7 * random.uniform() - 1);  // of log2
+      const double span = std::exp2(7 * random.uniform() - 1);  // log2(amax / least)
       fill_expanded(random, element_of(element), static_cast<float>(amax), static_cast<float>(amax * std::exp2(-span)),
                     step.gradient.data() + group * step.block);
     }
