@@ -82,7 +82,7 @@ __global__ void __launch_bounds__(kLineThreads) softmax_exaq(ExaqJob job) {
   const SoftmaxJob &softmax = job.softmax;
   const float sign = softmax.scale < 0.0f ? -1.0f : 1.0f;
   for (int64_t row = blockIdx.x; row < softmax.rows; row += gridDim.x) {
-    int64_t seen = seen_columns(softmax, row).end;
+    int64_t seen = visible_columns(softmax, row).end;
     const Peak peak = peak_of(softmax.input, row, {0, seen}, sign);
     if (!peak.has_nan && peak.number == lowest()) seen = 0;
     const float top = sign * peak.number;

@@ -11,7 +11,7 @@ namespace lpt {
 constexpr float kMiddle = 87.0f;
 
 // Returns whether |x| <= kMiddle for all elements. A NaN gives false.
-__device__ __forceinline__ bool are_in_middle(const FloatFragment &x) {
+__device__ __forceinline__ bool are_in_fast_range(const FloatFragment &x) {
   float most = 0.0f;
 #pragma unroll
   for (int32_t i = 0; i < kFragment; ++i) most = larger_magnitude(most, x.number[i]);
@@ -48,7 +48,7 @@ __device__ __forceinline__ float middle_silu(float x) {
 
 // Computes silu_f32() of each element.
 __device__ __forceinline__ FloatFragment silu_of(FloatFragment x) {
-  if (are_in_middle(x)) {
+  if (are_in_fast_range(x)) {
 #pragma unroll
     for (int32_t i = 0; i < kFragment; ++i) x.number[i] = middle_silu(x.number[i]);
   } else {

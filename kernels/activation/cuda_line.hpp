@@ -41,7 +41,7 @@ __device__ __forceinline__ float larger_or_nan(float a, float b) {
 
 // Returns the largest number of all threads of the block, to each thread, or a NaN if one of them is NaN. All threads of the
 // block must call it; it may be called repeatedly.
-__device__ __forceinline__ float block_peak(float number, uint32_t warps) {
+__device__ __forceinline__ float block_max_or_nan(float number, uint32_t warps) {
   __shared__ float numbers[32];
   for (uint32_t distance = 16; distance > 0; distance /= 2) {
     number = larger_or_nan(number, __shfl_xor_sync(kAllLanes, number, distance));

@@ -8,14 +8,14 @@ namespace lpt {
 namespace {
 
 // The visible elements of a fragment: indices `first` to below `last`.
-struct SeenPart {
+struct VisiblePart {
   int32_t first, last;
 
   __device__ __forceinline__ bool is_full() const { return first == 0 && last == kFragment; }
   __device__ __forceinline__ bool has(int32_t i) const { return i >= first && i < last; }
 };
 
-__device__ __forceinline__ SeenPart seen_part(const SeenColumns &seen, int64_t column) {
+__device__ __forceinline__ VisiblePart visible_part(const VisibleColumns &seen, int64_t column) {
   const int64_t before = seen.begin - column;
   return {before <= 0          ? 0
           : before > kFragment ? kFragment
@@ -24,10 +24,10 @@ __device__ __forceinline__ SeenPart seen_part(const SeenColumns &seen, int64_t c
 }
 
 // Replaces visible elements by exp(scale · (x - top)), and the others by 0. A full fragment needs one branch for 16 elements.
-__device__ __forceinline__ void exponentials(FloatFragment &x, const SeenPart &part, float scale, float top) {
+__device__ __forceinline__ void exponentials(FloatFragment &x, const VisiblePart &part, float scale, float top) {
 #pragma unroll
   for (int32_t i = 0; i < kFragment; ++i) x.number[i] = scale * (x.number[i] - top);
-  if (part.is_full() && are_in_middle(x)) {
+  if (part.is_full() && are_in_fast_range(x)) {
 #pragma unroll
     for (int32_t i = 0; i < kFragment; ++i) x.number[i] = middle_exp(x.number[i]);
     return;
@@ -39,7 +39,7 @@ __device__ __forceinline__ void exponentials(FloatFragment &x, const SeenPart &p
 }
 
 // Returns the largest of `peak` and sign · x over the visible elements, or a NaN if one of them is NaN.
-__device__ __forceinline__ float peak_of_part(const FloatFragment &x, const SeenPart &part, float sign, float peak) {
+__device__ __forceinline__ float peak_of_part(const FloatFragment &x, const VisiblePart &part, float sign, float peak) {
   if (part.is_full()) {
 #pragma unroll
     for (int32_t i = 0; i < kFragment; ++i) peak = larger_or_nan(peak, sign * x.number[i]);
@@ -54,7 +54,7 @@ __device__ __forceinline__ float peak_of_part(const FloatFragment &x, const Seen
 
 // Multiplies visible elements by `inverse`, and sets the others to 0. If `inverse` is not NaN, neither is any exponential, so
 // no NaN needs replacement.
-__device__ __forceinline__ void scale_part(FloatFragment &x, const SeenPart &part, float inverse) {
+__device__ __forceinline__ void scale_part(FloatFragment &x, const VisiblePart &part, float inverse) {
   if (part.is_full() && inverse == inverse) {
 #pragma unroll
     for (int32_t i = 0; i < kFragment; ++i) x.number[i] *= inverse;
@@ -69,8 +69,8 @@ constexpr int64_t kMostHeldColumns = kMostHeldThreads * kFragment;
 
 // A block has one thread per fragment of a row, in whole warps, and holds the row in registers. Rows of more than
 // kMostHeldColumns (template argument false) are read three times.
-template <bool kSaturates>
-__global__ void __launch_bounds__(kSaturates ? kMostHeldThreads : kLineThreads, 3) softmax_forward(SoftmaxJob job) {
+template <bool kHoldsRow>
+__global__ void __launch_bounds__(kHoldsRow ? kMostHeldThreads : kLineThreads, 3) softmax_forward(SoftmaxJob job) {
   const float sign = job.scale < 0.0f ? -1.0f : 1.0f;
   const uint32_t warps = blockDim.x / 32;
   FloatFragment held;
@@ -79,7 +79,7 @@ __global__ void __launch_bounds__(kSaturates ? kMostHeldThreads : kLineThreads, 
       return load_line(job.input, row, column, fragment_count(job.columns, column));
     };
     const auto for_parts = [&](const auto &body) {
-      if constexpr (kSaturates) {
+      if constexpr (kHoldsRow) {
         body(held, first_column());
       } else {
         for (int64_t column = first_column(); column < job.columns; column += kLineStep) {
@@ -88,26 +88,27 @@ __global__ void __launch_bounds__(kSaturates ? kMostHeldThreads : kLineThreads, 
         }
       }
     };
-    SeenColumns seen = seen_columns(job, row);
+    VisibleColumns seen = visible_columns(job, row);
     float peak = -bits_float(0x7F800000u);
-    if constexpr (kSaturates) held = load(first_column());
-    for_parts(
-        [&](const FloatFragment &x, int64_t column) { peak = peak_of_part(x, seen_part(seen, column), sign, peak); });
-    peak = block_peak(peak, warps);
+    if constexpr (kHoldsRow) held = load(first_column());
+    for_parts([&](const FloatFragment &x, int64_t column) {
+      peak = peak_of_part(x, visible_part(seen, column), sign, peak);
+    });
+    peak = block_max_or_nan(peak, warps);
     const bool is_empty = peak == -bits_float(0x7F800000u);
     if (is_empty) seen = {0, 0};
     const float top = sign * peak;
     double sum = 0.0;
     for_parts([&](FloatFragment &x, int64_t column) {
-      exponentials(x, seen_part(seen, column), job.scale, top);
+      exponentials(x, visible_part(seen, column), job.scale, top);
 #pragma unroll
       for (int32_t i = 0; i < kFragment; ++i) sum += static_cast<double>(x.number[i]);
     });
     sum = block_sum(sum, warps);
     const float inverse = static_cast<float>(1.0 / sum);
     for_parts([&](FloatFragment &x, int64_t column) {
-      const SeenPart part = seen_part(seen, column);
-      if constexpr (!kSaturates) exponentials(x, part, job.scale, top);
+      const VisiblePart part = visible_part(seen, column);
+      if constexpr (!kHoldsRow) exponentials(x, part, job.scale, top);
       scale_part(x, part, inverse);
       const int32_t count = fragment_count(job.columns, column);
       store_numbers(job.output.format, job.output.data, row * job.output.stride + column, count,

@@ -15,11 +15,11 @@ struct SoftmaxJob {
 };
 
 // The visible columns of a row.
-struct SeenColumns {
+struct VisibleColumns {
   int64_t begin, end;
 };
 
-__device__ __forceinline__ SeenColumns seen_columns(const SoftmaxJob &job, int64_t row) {
+__device__ __forceinline__ VisibleColumns visible_columns(const SoftmaxJob &job, int64_t row) {
   if (!job.is_causal) return {0, job.columns};
   const int64_t end = (job.first_row + row) % job.period + job.columns - job.period + 1;
   const int64_t begin = job.window == 0 ? 0 : end - job.window;
@@ -42,7 +42,7 @@ struct Peak {
   bool has_nan;
 };
 
-__device__ __forceinline__ Peak peak_of(const DeviceRows &input, int64_t row, const SeenColumns &seen, float sign) {
+__device__ __forceinline__ Peak peak_of(const DeviceRows &input, int64_t row, const VisibleColumns &seen, float sign) {
   float largest = -bits_float(0x7F800000u);
   float nans = 0.0f;
   for (int64_t column = first_column(seen.begin); column < seen.end; column += kLineStep) {

@@ -7,11 +7,11 @@
 namespace lpt {
 
 // The visible columns of a row: all, or the last of `window` up to t + S - T.
-struct SeenColumns {
+struct VisibleColumns {
   int64_t begin, end;
 };
 
-static inline SeenColumns seen_columns(const SoftmaxForwardRequest &request, int64_t row) {
+static inline VisibleColumns visible_columns(const SoftmaxForwardRequest &request, int64_t row) {
   const int64_t columns = request.input.columns;
   if (!request.is_causal) return {0, columns};
   const auto clamp = [columns](int64_t column) { return column < 0 ? 0 : column > columns ? columns : column; };

@@ -215,7 +215,7 @@ template <typename T>
 void softmax_forward(const SoftmaxForwardRequest &request) {
   const T scale = static_cast<T>(request.scale);
   for (int64_t row = 0; row < request.input.rows; ++row) {
-    const SeenColumns seen = seen_columns(request, row);
+    const VisibleColumns seen = visible_columns(request, row);
     T peak = 0;
     bool has_nan = false;
     for (int64_t column = seen.begin; column < seen.end; ++column) {

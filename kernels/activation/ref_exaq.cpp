@@ -62,7 +62,7 @@ void softmax_exaq_ref(const SoftmaxExaqRequest &whole) {
   const ExaqLevels levels = exaq_levels(whole.bits, whole.clip);
   const auto scale = static_cast<float>(request.scale);
   for (int64_t row = 0; row < request.input.rows; ++row) {
-    const int64_t seen = seen_columns(request, row).end;
+    const int64_t seen = visible_columns(request, row).end;
     ExaqRow found = find_exaq_row(request, row, seen);
     const auto argument = [&](int64_t column) { return scale * (load(request.input, row, column) - found.top); };
     const bool is_empty = !found.has_nan && found.top == (request.scale < 0 ? INFINITY : -INFINITY);

@@ -13,7 +13,7 @@ void softmax_forward(const SoftmaxForwardRequest &request) {
   const F32 flip = broadcast(scale < 0.0f ? -0.0f : 0.0f);
   const F32 lowest = broadcast(-__builtin_inff());
   for (int64_t row = 0; row < request.input.rows; ++row) {
-    SeenColumns seen = seen_columns(request, row);
+    VisibleColumns seen = visible_columns(request, row);
     const RowSource inputs = line_of(request.input, row), outputs = line_of(request.output, row);
     // The output buffer stores the exponentials if its format is f32.
     const bool is_kept = kIsF32 || outputs.format == LPT_FORMAT_F32;

@@ -45,7 +45,7 @@ LPT_HOST_DEVICE static inline uint32_t nearest_integer(float value) {
   return integer_code<kElement>(bits, float_bits(bits_float(magnitude) + 0x1p23f) - 0x4B000000u);
 }
 
-// Rounds as drawn_code(), on a grid of ones.
+// Rounds as stochastic_code(), on a grid of ones.
 template <Element kElement>
 LPT_HOST_DEVICE static inline uint32_t drawn_integer(float value, uint32_t random, uint32_t random_bits) {
   const uint32_t bits = float_bits(value);
@@ -59,7 +59,7 @@ LPT_HOST_DEVICE static inline uint32_t drawn_integer(float value, uint32_t rando
 }
 
 // Clamps to 0 .. 1; a NaN becomes 0.
-LPT_HOST_DEVICE static inline float unit_held(float number) {
+LPT_HOST_DEVICE static inline float saturate_unit(float number) {
 #if defined(__CUDA_ARCH__)
   return __saturatef(number);
 #else
@@ -77,7 +77,7 @@ constexpr uint32_t kOnesBits = 0x4B000000u;  // 2^23, where the last place of an
 // function. Each multiply-add rounds once. Values above 8 give the result of 8. y / 8 is exact, or too small to affect the
 // result.
 LPT_HOST_DEVICE static inline uint32_t nearest_e2m1(float magnitude) {
-  const float eighth = unit_held(magnitude * 0.125f);
+  const float eighth = saturate_unit(magnitude * 0.125f);
   const uint32_t halves = float_bits(fused_multiply_add(eighth, 16.0f, 0x1p23f));
   const uint32_t ones = float_bits(fused_multiply_add(eighth, 8.0f, 0x1p23f + 2.0f));
   const uint32_t twos = float_bits(fused_multiply_add(eighth, 4.0f, 0x1p23f + 4.0f));
@@ -123,7 +123,7 @@ LPT_HOST_DEVICE static inline float add_down(float a, float b) {
 // large. The larger of both integers is the correct one: as functions of y they are equal at 2^e_min, and each is smaller than
 // the other outside its range.
 template <Element kElement>
-LPT_HOST_DEVICE static inline uint32_t drawn_code(float value, uint32_t random, uint32_t random_bits) {
+LPT_HOST_DEVICE static inline uint32_t stochastic_code(float value, uint32_t random, uint32_t random_bits) {
   if constexpr (kElement.is_integer) return drawn_integer<kElement>(value, random, random_bits);
   using Float = SmallFloat<kElement>;
   constexpr uint32_t kLeast = Float::kLeastExponent << 23;

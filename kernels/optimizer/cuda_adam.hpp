@@ -42,8 +42,8 @@ __device__ __forceinline__ float adam_direction(float m, float x, float epsilon)
 }
 
 // Computes adam_direction() of each element.
-__device__ __forceinline__ void adam_directions(const NumberEight &m, const NumberEight &x, float epsilon,
-                                                NumberEight &direction) {
+__device__ __forceinline__ void adam_directions(const FloatVec8 &m, const FloatVec8 &x, float epsilon,
+                                                FloatVec8 &direction) {
 #if defined(__CUDA_ARCH__)
   uint32_t most_square = 0, most_moment = 0;
 #pragma unroll

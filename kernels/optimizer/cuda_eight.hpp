@@ -10,24 +10,24 @@ namespace lpt {
 
 constexpr int32_t kEight = 8;
 
-struct NumberEight {
+struct FloatVec8 {
   float number[kEight];
 };
 
 // Codes of 8 or 16 bits: elements in order, the first in the lowest bits.
 template <int32_t kBits>
-struct CodeEight {
+struct CodeVec8 {
   uint32_t word[kBits / 4];
 };
 
 template <int32_t kBits>
-__device__ __forceinline__ uint32_t code_at(const CodeEight<kBits> &codes, int32_t place) {
+__device__ __forceinline__ uint32_t code_at(const CodeVec8<kBits> &codes, int32_t place) {
   return codes.word[place * kBits / 32] >> (place * kBits % 32) & ((1u << kBits) - 1);
 }
 
 // Sets the code of element `place`, which must be 0.
 template <int32_t kBits>
-__device__ __forceinline__ void put_code(CodeEight<kBits> &codes, int32_t place, uint32_t code) {
+__device__ __forceinline__ void put_code(CodeVec8<kBits> &codes, int32_t place, uint32_t code) {
   codes.word[place * kBits / 32] |= code << (place * kBits % 32);
 }
 
@@ -38,11 +38,11 @@ __device__ __forceinline__ int32_t eight_count(int64_t numbers, int64_t index) {
 }
 
 // Eight elements or codes as stored in memory: 8, 4 or 2 words. A thread loads all its arrays before it decodes one.
-struct RawEight {
+struct RawVec8 {
   uint32_t word[kEight];
 };
 
-__device__ __forceinline__ void take_four(RawEight &raw, int32_t first, const void *from) {
+__device__ __forceinline__ void take_four(RawVec8 &raw, int32_t first, const void *from) {
   const uint4 four = load_four(from);
   raw.word[first] = four.x;
   raw.word[first + 1] = four.y;
@@ -51,10 +51,10 @@ __device__ __forceinline__ void take_four(RawEight &raw, int32_t first, const vo
 }
 
 // Loads f32 or bf16 elements; the format is the same for all threads. `is_whole`: eight elements, aligned to 16 bytes.
-__device__ __forceinline__ RawEight load_raw_numbers(bool is_bf16, const void *data, int64_t index, int32_t count,
-                                                     bool is_whole) {
+__device__ __forceinline__ RawVec8 load_raw_numbers(bool is_bf16, const void *data, int64_t index, int32_t count,
+                                                    bool is_whole) {
   const auto *const from = static_cast<const uint8_t *>(data) + index * (is_bf16 ? 2 : 4);
-  RawEight raw = {};
+  RawVec8 raw = {};
   if (is_whole) {
     take_four(raw, 0, from);
     if (!is_bf16) take_four(raw, 4, from + 16);
@@ -73,9 +73,9 @@ __device__ __forceinline__ RawEight load_raw_numbers(bool is_bf16, const void *d
 }
 
 // Loads bytes. `is_whole`: eight bytes, aligned to 8 bytes.
-__device__ __forceinline__ RawEight load_raw_bytes(const void *data, int64_t index, int32_t count, bool is_whole) {
+__device__ __forceinline__ RawVec8 load_raw_bytes(const void *data, int64_t index, int32_t count, bool is_whole) {
   const auto *const from = static_cast<const uint8_t *>(data) + index;
-  RawEight raw = {};
+  RawVec8 raw = {};
   if (is_whole) {
     const uint2 two = __ldcs(reinterpret_cast<const uint2 *>(from));
     raw.word[0] = two.x;
@@ -89,8 +89,8 @@ __device__ __forceinline__ RawEight load_raw_bytes(const void *data, int64_t ind
   return raw;
 }
 
-__device__ __forceinline__ NumberEight raw_numbers(bool is_bf16, const RawEight &raw) {
-  NumberEight eight;
+__device__ __forceinline__ FloatVec8 raw_numbers(bool is_bf16, const RawVec8 &raw) {
+  FloatVec8 eight;
 #pragma unroll
   for (int32_t i = 0; i < kEight; ++i) {
     const uint32_t half = i % 2 == 0 ? raw.word[i / 2] << 16 : raw.word[i / 2] & 0xFFFF0000u;
@@ -100,7 +100,7 @@ __device__ __forceinline__ NumberEight raw_numbers(bool is_bf16, const RawEight 
 }
 
 __device__ __forceinline__ void store_f32(void *data, int64_t index, int32_t count, bool is_whole,
-                                          const NumberEight &eight) {
+                                          const FloatVec8 &eight) {
   float *const to = static_cast<float *>(data) + index;
   if (is_whole) {
     for (int32_t i = 0; i < kEight; i += 4) {
@@ -116,7 +116,7 @@ __device__ __forceinline__ void store_f32(void *data, int64_t index, int32_t cou
 }
 
 __device__ __forceinline__ void store_halves(void *data, int64_t index, int32_t count, bool is_whole,
-                                             const CodeEight<16> &codes) {
+                                             const CodeVec8<16> &codes) {
   uint16_t *const to = static_cast<uint16_t *>(data) + index;
   if (is_whole) return store_four(to, codes.word[0], codes.word[1], codes.word[2], codes.word[3]);
 #pragma unroll
@@ -126,7 +126,7 @@ __device__ __forceinline__ void store_halves(void *data, int64_t index, int32_t 
 }
 
 __device__ __forceinline__ void store_bytes(void *data, int64_t index, int32_t count, bool is_whole,
-                                            const CodeEight<8> &codes) {
+                                            const CodeVec8<8> &codes) {
   uint8_t *const to = static_cast<uint8_t *>(data) + index;
   if (is_whole) return __stcs(reinterpret_cast<uint2 *>(to), uint2{codes.word[0], codes.word[1]});
 #pragma unroll

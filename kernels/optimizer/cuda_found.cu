@@ -31,7 +31,7 @@ __device__ double sum_in_order(const double *sums, int64_t count) {
 __global__ void __launch_bounds__(kThreads) clip(ClipRequest request) {
   const double sum = sum_in_order(request.sums, request.count);
   if (threadIdx.x != 0) return;
-  GradientFacts &facts = *request.facts;
+  GradientStats &facts = *request.facts;
   if (request.nonfinite_counts != nullptr) facts.nonfinite_count = 0;
   for (int32_t q = 0; q < request.rank_count; ++q) facts.nonfinite_count += request.nonfinite_counts[q];
   facts.sum_of_squares = sum;

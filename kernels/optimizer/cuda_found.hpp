@@ -17,7 +17,7 @@ struct StepScales {
 };
 
 // Values of a step that depend on all gradients.
-struct GradientFacts {
+struct GradientStats {
   double sum_of_squares;
   int64_t nonfinite_count;
   double norm, clip_factor;
@@ -30,7 +30,7 @@ struct ClipRequest {
   const double *sums;
   int64_t count;
   double gradient_scale, largest_norm;        // largest_norm 0: no clipping
-  GradientFacts *facts;                       // output
+  GradientStats *facts;                       // output
   const int64_t *nonfinite_counts = nullptr;  // one per rank; NULL: facts has the count
   int32_t rank_count = 0;                     // length of nonfinite_counts
 };

@@ -10,7 +10,7 @@ namespace lpt {
 
 // Storage of a state, as a template parameter of kernels. kNumbers is f32 or bf16; kBytes is e4m3fn or e5m2; kTree is a dynamic
 // tree. kAny is any storage, which is known at run time (cuda_state_any.hpp).
-enum class Kept { kNone, kNumbers, kBytes, kTree, kAny };
+enum class StateStorage { kNone, kNumbers, kBytes, kTree, kAny };
 
 // A StateArray as a kernel argument, passed by value.
 struct StateJob {
@@ -25,7 +25,7 @@ struct StateJob {
   RandomSource random;
   bool is_aligned;  // groups of eight elements are aligned for vector loads and stores
   float largest;    // largest value of the element; 1 for trees
-  // Only for Kept::kAny:
+  // Only for StateStorage::kAny:
   uint16_t *exponents;  // NULL: not expanded
   Element any;          // not set for f32 and trees
 };
@@ -47,33 +47,33 @@ __device__ __forceinline__ float finite_magnitude(float number) {
 }
 
 template <Element kElement>
-__device__ __forceinline__ void decode_bytes(NumberEight &eight, const RawEight &raw) {
+__device__ __forceinline__ void decode_bytes(FloatVec8 &eight, const RawVec8 &raw) {
 #pragma unroll
   for (int32_t i = 0; i < kEight; i += 4) small_four<kElement>(raw.word[i / 4], eight.number + i);
 }
 
-__device__ __forceinline__ void decode_tree(NumberEight &eight, const RawEight &raw, const DynamicTree &tree) {
+__device__ __forceinline__ void decode_tree(FloatVec8 &eight, const RawVec8 &raw, const DynamicTree &tree) {
 #pragma unroll
   for (int32_t i = 0; i < kEight; ++i) eight.number[i] = tree.level[raw.word[i / 4] >> (8 * (i % 4)) & 0xFFu];
 }
 
 // Eight elements of a state as stored in memory, and their scale.
 struct RawState {
-  RawEight raw;
+  RawVec8 raw;
   float scale;
 };
 
 // Loads eight elements of a state. `whole_scale` is the scale of arrays without blocks. `is_whole`: eight elements, aligned for
 // vector loads.
-template <Kept kKept>
+template <StateStorage kKept>
 __device__ __forceinline__ RawState load_raw_state(const StateJob &job, int64_t index, int32_t count, bool is_whole,
                                                    float whole_scale) {
   RawState state = {{}, whole_scale};
-  if (kKept == Kept::kNone || count == 0) return state;
-  if constexpr (kKept != Kept::kNumbers) {
+  if (kKept == StateStorage::kNone || count == 0) return state;
+  if constexpr (kKept != StateStorage::kNumbers) {
     if (job.lanes != 0) state.scale = job.block_scales[index >> job.block_shift];
   }
-  if constexpr (kKept == Kept::kNumbers) {
+  if constexpr (kKept == StateStorage::kNumbers) {
     state.raw = load_raw_numbers(job.element == LPT_FORMAT_BF16, job.data, index, count, is_whole);
   } else {
     state.raw = load_raw_bytes(job.data, index, count, is_whole);
@@ -81,8 +81,8 @@ __device__ __forceinline__ RawState load_raw_state(const StateJob &job, int64_t 
   return state;
 }
 
-__device__ __forceinline__ NumberEight decoded_bytes(const StateJob &job, const RawEight &raw) {
-  NumberEight eight;
+__device__ __forceinline__ FloatVec8 decoded_bytes(const StateJob &job, const RawVec8 &raw) {
+  FloatVec8 eight;
   if (job.element == LPT_FORMAT_E4M3FN) {
     decode_bytes<kElementE4m3fn>(eight, raw);
   } else {
@@ -91,33 +91,33 @@ __device__ __forceinline__ NumberEight decoded_bytes(const StateJob &job, const 
   return eight;
 }
 
-__device__ __forceinline__ NumberEight decoded_tree(const StateJob &job, const Trees &trees, const RawEight &raw) {
-  NumberEight eight;
+__device__ __forceinline__ FloatVec8 decoded_tree(const StateJob &job, const Trees &trees, const RawVec8 &raw) {
+  FloatVec8 eight;
   decode_tree(eight, raw, job.element == kDynamicSigned ? *trees.of_signed : *trees.of_unsigned);
   return eight;
 }
 
-__device__ __forceinline__ NumberEight scaled_eight(NumberEight eight, float scale) {
+__device__ __forceinline__ FloatVec8 scaled_eight(FloatVec8 eight, float scale) {
 #pragma unroll
   for (int32_t i = 0; i < kEight; ++i) eight.number[i] *= scale;
   return eight;
 }
 
 // Decodes eight elements of a state. f32 and bf16 have no scale.
-template <Kept kKept>
-__device__ __forceinline__ NumberEight state_numbers(const StateJob &job, const Trees &trees, const RawState &state) {
-  if constexpr (kKept == Kept::kNone) {
+template <StateStorage kKept>
+__device__ __forceinline__ FloatVec8 state_numbers(const StateJob &job, const Trees &trees, const RawState &state) {
+  if constexpr (kKept == StateStorage::kNone) {
     return {};
-  } else if constexpr (kKept == Kept::kNumbers) {
+  } else if constexpr (kKept == StateStorage::kNumbers) {
     return raw_numbers(job.element == LPT_FORMAT_BF16, state.raw);
-  } else if constexpr (kKept == Kept::kTree) {
+  } else if constexpr (kKept == StateStorage::kTree) {
     return scaled_eight(decoded_tree(job, trees, state.raw), state.scale);
   } else {
     return scaled_eight(decoded_bytes(job, state.raw), state.scale);
   }
 }
 
-__device__ __forceinline__ float finite_amax(const NumberEight &eight) {
+__device__ __forceinline__ float finite_amax(const FloatVec8 &eight) {
   float amax = 0.0f;
 #pragma unroll
   for (int32_t i = 0; i < kEight; ++i) amax = larger_magnitude(amax, eight.number[i]);
@@ -131,7 +131,7 @@ __device__ __forceinline__ float finite_amax(const NumberEight &eight) {
   return amax;
 }
 
-__device__ __forceinline__ bool has_nan(const NumberEight &eight) {
+__device__ __forceinline__ bool has_nan(const FloatVec8 &eight) {
   bool result = false;
 #pragma unroll
   for (int32_t i = 0; i < kEight; ++i) result |= eight.number[i] != eight.number[i];
@@ -150,14 +150,14 @@ __device__ __forceinline__ float largest_of_lanes(float number, uint32_t lanes) 
 
 // Computes the new scale of the thread's block and returns its inverse. The first lane of the block stores the scale. All lanes
 // of a warp must call it.
-template <Kept kKept>
-__device__ __forceinline__ float settle_state_scale(const StateJob &job, const NumberEight &eight, int64_t index,
-                                                    int32_t count) {
+template <StateStorage kKept>
+__device__ __forceinline__ float compute_state_scale(const StateJob &job, const FloatVec8 &eight, int64_t index,
+                                                     int32_t count) {
   const float amax = largest_of_lanes(finite_amax(eight), job.lanes);
   float scale = clamp_scale(amax / job.largest);
   if (amax == 0.0f) scale = 1.0f;
   const float inverse = inverse_scale(scale);
-  if (kKept != Kept::kBytes && is_dynamic(job.element)) {
+  if (kKept != StateStorage::kBytes && is_dynamic(job.element)) {
     const uint32_t nans = __ballot_sync(kAllLanes, has_nan(eight)) >> (threadIdx.x % 32 & ~(job.lanes - 1));
     if ((nans & (job.lanes == 32 ? kAllLanes : (1u << job.lanes) - 1)) != 0) scale = bits_float(kFloatNanBits);
   }
@@ -187,7 +187,7 @@ struct Rounded {
   uint32_t random;
 };
 
-__device__ __forceinline__ Rounded rounded_at(const StateJob &job, const NumberEight &eight, float inverse,
+__device__ __forceinline__ Rounded rounded_at(const StateJob &job, const FloatVec8 &eight, float inverse,
                                               const RandomFragment &random, int32_t i) {
   return {eight.number[i], positive_nan(eight.number[i] * inverse), random_of(random, job.random.bits, i)};
 }
@@ -211,11 +211,12 @@ __device__ __forceinline__ uint32_t drawn_state_code(const StateJob &job, const 
   const bool is_drawn = job.is_drawn || (job.underflow == LPT_OPTIMIZER_UNDERFLOW_STOCHASTIC && is_under);
   const auto bits = static_cast<uint32_t>(job.random.bits);
   if constexpr (kElement.bits == 16) return bf16_state_code(number.scaled, is_drawn, number.random, bits);
-  return is_drawn ? drawn_code<kElement>(number.scaled, number.random, bits) : nearest_code<kElement>(number.scaled);
+  return is_drawn ? stochastic_code<kElement>(number.scaled, number.random, bits)
+                  : nearest_code<kElement>(number.scaled);
 }
 
 // Makes a NaN positive. On a device, arithmetic returns only positive NaNs.
-__device__ __forceinline__ float made_number(float number) {
+__device__ __forceinline__ float canonical_nan(float number) {
 #if defined(__CUDA_ARCH__)
   return number;
 #else
@@ -224,19 +225,19 @@ __device__ __forceinline__ float made_number(float number) {
 }
 
 template <Element kElement, int32_t kBits>
-__device__ __forceinline__ void drawn_bytes(const NumberEight &eight, float inverse, const RandomFragment &random,
-                                            CodeEight<8> &codes) {
+__device__ __forceinline__ void drawn_bytes(const FloatVec8 &eight, float inverse, const RandomFragment &random,
+                                            CodeVec8<8> &codes) {
 #pragma unroll
   for (int32_t i = 0; i < kEight; ++i) {
-    const float scaled_value = made_number(eight.number[i] * inverse);
-    put_code(codes, i, drawn_code<kElement>(scaled_value, random_of(random, kBits, i), kBits));
+    const float scaled_value = canonical_nan(eight.number[i] * inverse);
+    put_code(codes, i, stochastic_code<kElement>(scaled_value, random_of(random, kBits, i), kBits));
   }
 }
 
 // Rounds to nearest even, and stochastically below the smallest code.
 template <Element kElement>
-__device__ __forceinline__ void underflow_bytes(const StateJob &job, const NumberEight &eight, float inverse,
-                                                const RandomFragment &random, CodeEight<8> &codes) {
+__device__ __forceinline__ void underflow_bytes(const StateJob &job, const FloatVec8 &eight, float inverse,
+                                                const RandomFragment &random, CodeVec8<8> &codes) {
 #pragma unroll
   for (int32_t i = 0; i < kEight; ++i) {
     put_code(codes, i, drawn_state_code<kElement>(job, rounded_at(job, eight, inverse, random, i)));
@@ -244,7 +245,7 @@ __device__ __forceinline__ void underflow_bytes(const StateJob &job, const Numbe
 }
 
 // Replaces zero codes of nonzero values by the smallest code.
-__device__ __forceinline__ void clamp_bytes(const NumberEight &eight, CodeEight<8> &codes) {
+__device__ __forceinline__ void clamp_bytes(const FloatVec8 &eight, CodeVec8<8> &codes) {
   const uint32_t none_is_zero =
       ((codes.word[0] & 0x7F7F7F7Fu) + 0x7F7F7F7Fu) & ((codes.word[1] & 0x7F7F7F7Fu) + 0x7F7F7F7Fu);
   if ((none_is_zero & 0x80808080u) == 0x80808080u) return;
@@ -255,14 +256,14 @@ __device__ __forceinline__ void clamp_bytes(const NumberEight &eight, CodeEight<
 }
 
 template <Element kElement>
-__device__ __forceinline__ CodeEight<8> float_bytes(const StateJob &job, const NumberEight &eight, float inverse,
-                                                    const RandomFragment &random) {
-  CodeEight<8> codes = {};
+__device__ __forceinline__ CodeVec8<8> float_bytes(const StateJob &job, const FloatVec8 &eight, float inverse,
+                                                   const RandomFragment &random) {
+  CodeVec8<8> codes = {};
   if (job.underflow == LPT_OPTIMIZER_UNDERFLOW_STOCHASTIC && !job.is_drawn) {
     underflow_bytes<kElement>(job, eight, inverse, random, codes);
   } else if (!job.is_drawn) {
-    NumberEight made;
-    for (int32_t i = 0; i < kEight; ++i) made.number[i] = made_number(eight.number[i]);
+    FloatVec8 made;
+    for (int32_t i = 0; i < kEight; ++i) made.number[i] = canonical_nan(eight.number[i]);
     nearest_bytes<kElement>(made.number, inverse, codes.word);
   } else if (job.random.bits == 16) {
     drawn_bytes<kElement, 16>(eight, inverse, random, codes);
@@ -288,17 +289,17 @@ __device__ __forceinline__ uint32_t tree_code(const StateJob &job, const Dynamic
   return job.underflow == LPT_OPTIMIZER_UNDERFLOW_CLAMP && code == zero && number.value != 0.0f ? least : code;
 }
 
-__device__ __forceinline__ void tree_bytes(const StateJob &job, const DynamicTree &tree, const NumberEight &eight,
-                                           float inverse, const RandomFragment &random, CodeEight<8> &codes) {
+__device__ __forceinline__ void tree_bytes(const StateJob &job, const DynamicTree &tree, const FloatVec8 &eight,
+                                           float inverse, const RandomFragment &random, CodeVec8<8> &codes) {
 #pragma unroll
   for (int32_t i = 0; i < kEight; ++i) {
     put_code(codes, i, tree_code(job, tree, rounded_at(job, eight, inverse, random, i)));
   }
 }
 
-__device__ __forceinline__ CodeEight<16> encode_halves(const StateJob &job, const NumberEight &eight, float inverse,
-                                                       const RandomFragment &random) {
-  CodeEight<16> codes = {};
+__device__ __forceinline__ CodeVec8<16> encode_halves(const StateJob &job, const FloatVec8 &eight, float inverse,
+                                                      const RandomFragment &random) {
+  CodeVec8<16> codes = {};
 #pragma unroll
   for (int32_t i = 0; i < kEight; ++i) {
     const Rounded number = rounded_at(job, eight, inverse, random, i);
@@ -307,18 +308,18 @@ __device__ __forceinline__ CodeEight<16> encode_halves(const StateJob &job, cons
   return codes;
 }
 
-__device__ __forceinline__ NumberEight encode_f32(const NumberEight &eight) {
-  NumberEight written;
+__device__ __forceinline__ FloatVec8 encode_f32(const FloatVec8 &eight) {
+  FloatVec8 written;
 #pragma unroll
   for (int32_t i = 0; i < kEight; ++i) written.number[i] = positive_nan(eight.number[i]);
   return written;
 }
 
-template <Kept kKept>
-__device__ __forceinline__ CodeEight<8> encode_bytes(const StateJob &job, const Trees &trees, const NumberEight &eight,
-                                                     float inverse, const RandomFragment &random) {
-  if constexpr (kKept == Kept::kTree) {
-    CodeEight<8> codes = {};
+template <StateStorage kKept>
+__device__ __forceinline__ CodeVec8<8> encode_bytes(const StateJob &job, const Trees &trees, const FloatVec8 &eight,
+                                                    float inverse, const RandomFragment &random) {
+  if constexpr (kKept == StateStorage::kTree) {
+    CodeVec8<8> codes = {};
     tree_bytes(job, job.element == kDynamicSigned ? *trees.of_signed : *trees.of_unsigned, eight, inverse, random,
                codes);
     return codes;
@@ -329,19 +330,19 @@ __device__ __forceinline__ CodeEight<8> encode_bytes(const StateJob &job, const 
 
 // Encodes and stores eight elements of a state. All lanes of a warp must call it, also lanes without elements, because they
 // compute the scales of blocks together. `whole_inverse` is the inverse scale of arrays without blocks.
-template <Kept kKept>
+template <StateStorage kKept>
 __device__ __forceinline__ void store_state(const StateJob &job, const Trees &trees, int64_t index, int32_t count,
-                                            const NumberEight &eight, float whole_inverse) {
-  if constexpr (kKept == Kept::kNone) return;
+                                            const FloatVec8 &eight, float whole_inverse) {
+  if constexpr (kKept == StateStorage::kNone) return;
   float inverse = whole_inverse;
-  if constexpr (kKept != Kept::kNumbers) {
-    if (job.lanes != 0) inverse = settle_state_scale<kKept>(job, eight, index, count);
+  if constexpr (kKept != StateStorage::kNumbers) {
+    if (job.lanes != 0) inverse = compute_state_scale<kKept>(job, eight, index, count);
   }
   if (count == 0) return;
   const bool is_whole = job.is_aligned && count == kEight;
   RandomFragment random = {};
   if (has_draws(job)) random = draw_eight(job.random, index);
-  if constexpr (kKept != Kept::kNumbers) {
+  if constexpr (kKept != StateStorage::kNumbers) {
     store_bytes(job.data, index, count, is_whole, encode_bytes<kKept>(job, trees, eight, inverse, random));
   } else if (job.element == LPT_FORMAT_F32) {
     store_f32(job.data, index, count, is_whole, encode_f32(eight));

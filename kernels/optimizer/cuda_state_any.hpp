@@ -25,9 +25,9 @@ __device__ __forceinline__ int64_t group_of(const StateJob &job, int64_t index) 
   return job.lanes == 0 ? 0 : index >> job.block_shift;
 }
 
-__device__ __forceinline__ NumberEight load_any_state(const StateJob &job, const Trees &trees, int64_t index,
-                                                      int32_t count, float whole_scale) {
-  NumberEight eight = {};
+__device__ __forceinline__ FloatVec8 load_any_state(const StateJob &job, const Trees &trees, int64_t index,
+                                                    int32_t count, float whole_scale) {
+  FloatVec8 eight = {};
   if (job.data == nullptr || count == 0) return eight;
   const int64_t group = group_of(job, index);
   const float scale = job.lanes == 0 ? whole_scale : job.block_scales[group];
@@ -51,7 +51,7 @@ struct AnyCoding {
   Expansion expansion;
 };
 
-__device__ __forceinline__ float least_of_lanes(const NumberEight &eight, uint32_t lanes) {
+__device__ __forceinline__ float least_of_lanes(const FloatVec8 &eight, uint32_t lanes) {
   float least = bits_float(kFloatInfinityBits);
 #pragma unroll
   for (int32_t i = 0; i < kEight; ++i) {
@@ -67,7 +67,7 @@ __device__ __forceinline__ float least_of_lanes(const NumberEight &eight, uint32
 
 // Computes and stores the exponent and the amax of the thread's block. All lanes of a warp must call it, and the functions that
 // call it, because they reduce a block together.
-__device__ __forceinline__ AnyCoding settle_expansion(const StateJob &job, const NumberEight &eight, int64_t index,
+__device__ __forceinline__ AnyCoding settle_expansion(const StateJob &job, const FloatVec8 &eight, int64_t index,
                                                       int32_t count) {
   const float amax = largest_of_lanes(finite_amax(eight), job.lanes);
   const float least = least_of_lanes(eight, job.lanes);
@@ -81,10 +81,10 @@ __device__ __forceinline__ AnyCoding settle_expansion(const StateJob &job, const
   return {1.0f, true, make_expansion(job.largest, kept, exponent)};
 }
 
-__device__ __forceinline__ AnyCoding settle_any_state(const StateJob &job, const NumberEight &eight, int64_t index,
+__device__ __forceinline__ AnyCoding settle_any_state(const StateJob &job, const FloatVec8 &eight, int64_t index,
                                                       int32_t count, float whole_inverse) {
   if (job.exponents != nullptr) return settle_expansion(job, eight, index, count);
-  if (job.lanes != 0) return {settle_state_scale<Kept::kAny>(job, eight, index, count), false, {}};
+  if (job.lanes != 0) return {compute_state_scale<StateStorage::kAny>(job, eight, index, count), false, {}};
   return {whole_inverse, false, {}};
 }
 
@@ -109,7 +109,7 @@ __device__ __forceinline__ void store_any_number(const StateJob &job, const Tree
 }
 
 __device__ __forceinline__ void store_any_state(const StateJob &job, const Trees &trees, int64_t index, int32_t count,
-                                                const NumberEight &eight, float whole_inverse) {
+                                                const FloatVec8 &eight, float whole_inverse) {
   if (job.data == nullptr) return;
   const AnyCoding coding = settle_any_state(job, eight, index, count, whole_inverse);
   if (count == 0) return;

@@ -23,7 +23,7 @@ struct StepJob {
   bool is_measure;
   float *amax;
   const StepScales *stored, *next;
-  const GradientFacts *gradients;
+  const GradientStats *gradients;
   uint32_t delayed;
 };
 
@@ -37,8 +37,8 @@ __device__ __forceinline__ float scaled_gradient(const StepJob &job, float gradi
   return job.constants.coupled_decay != 0.0f ? g + job.constants.coupled_decay * p : g;
 }
 
-__device__ __forceinline__ void update_adam(const StepJob &job, NumberEight gradient, NumberEight &first,
-                                            NumberEight &second, NumberEight &parameter) {
+__device__ __forceinline__ void update_adam(const StepJob &job, FloatVec8 gradient, FloatVec8 &first, FloatVec8 &second,
+                                            FloatVec8 &parameter) {
   const StepConstants &c = job.constants;
   const float gradient_scale = gradient_scale_of(job);
 #pragma unroll
@@ -49,7 +49,7 @@ __device__ __forceinline__ void update_adam(const StepJob &job, NumberEight grad
       gradient.number[i] = gradient.number[i] + c.coupled_decay * parameter.number[i];
     }
   }
-  NumberEight squares, directions;
+  FloatVec8 squares, directions;
 #pragma unroll
   for (int32_t i = 0; i < kEight; ++i) {
     first.number[i] = adam_first(c, first.number[i], gradient.number[i]);
@@ -65,8 +65,8 @@ __device__ __forceinline__ void update_adam(const StepJob &job, NumberEight grad
 }
 
 // Updates element by element, by any method.
-__device__ __forceinline__ void update_by(const StepJob &job, lpt_optimizer_method method, const NumberEight &gradient,
-                                          NumberEight &first, NumberEight &second, NumberEight &parameter) {
+__device__ __forceinline__ void update_by(const StepJob &job, lpt_optimizer_method method, const FloatVec8 &gradient,
+                                          FloatVec8 &first, FloatVec8 &second, FloatVec8 &parameter) {
   const StepConstants &c = job.constants;
 #pragma unroll
   for (int32_t i = 0; i < kEight; ++i) {
@@ -77,8 +77,8 @@ __device__ __forceinline__ void update_by(const StepJob &job, lpt_optimizer_meth
   }
 }
 
-__device__ __forceinline__ void update(const StepJob &job, const NumberEight &gradient, NumberEight &first,
-                                       NumberEight &second, NumberEight &parameter) {
+__device__ __forceinline__ void update(const StepJob &job, const FloatVec8 &gradient, FloatVec8 &first,
+                                       FloatVec8 &second, FloatVec8 &parameter) {
   if (job.method == LPT_OPTIMIZER_METHOD_SGD) {
     update_by(job, LPT_OPTIMIZER_METHOD_SGD, gradient, first, second, parameter);
   } else if (job.method == LPT_OPTIMIZER_METHOD_LION) {
@@ -89,9 +89,9 @@ __device__ __forceinline__ void update(const StepJob &job, const NumberEight &gr
 }
 
 // Updates with compensation: the rounding error of the bf16 parameter is kept for the next step.
-__device__ __forceinline__ void update_compensated(const StepJob &job, const NumberEight &gradient, NumberEight &first,
-                                                   NumberEight &second, NumberEight &parameter,
-                                                   NumberEight &compensation, const RandomFragment &random) {
+__device__ __forceinline__ void update_compensated(const StepJob &job, const FloatVec8 &gradient, FloatVec8 &first,
+                                                   FloatVec8 &second, FloatVec8 &parameter, FloatVec8 &compensation,
+                                                   const RandomFragment &random) {
   constexpr Element kElement = kElementBf16;
   const StepConstants &c = job.constants;
   const lpt_rounding rounding = job.parameter.is_drawn ? LPT_ROUNDING_STOCHASTIC : LPT_ROUNDING_NEAREST_EVEN;
@@ -109,7 +109,7 @@ __device__ __forceinline__ void update_compensated(const StepJob &job, const Num
 }
 
 // Sets elements past the end to 0, so that they do not affect an amax or a scale.
-__device__ __forceinline__ void clear_beyond(NumberEight &eight, int32_t count) {
+__device__ __forceinline__ void clear_beyond(FloatVec8 &eight, int32_t count) {
   if (count == kEight) return;
 #pragma unroll
   for (int32_t i = 0; i < kEight; ++i) {
@@ -117,15 +117,15 @@ __device__ __forceinline__ void clear_beyond(NumberEight &eight, int32_t count) 
   }
 }
 
-template <Kept kKept>
+template <StateStorage kKept>
 __device__ __forceinline__ bool has_amax(const StateJob &job) {
   const bool is_number = job.element == LPT_FORMAT_F32 || job.element == LPT_FORMAT_BF16;
-  return job.lanes == 0 && (kKept == Kept::kBytes || (kKept == Kept::kAny && !is_number));
+  return job.lanes == 0 && (kKept == StateStorage::kBytes || (kKept == StateStorage::kAny && !is_number));
 }
 
 // Raises the amax of an array with one scale, by one atomic per warp. f32 and bf16 have no scale.
-template <Kept kKept>
-__device__ __forceinline__ void raise(const StateJob &job, const NumberEight &eight, float *amax) {
+template <StateStorage kKept>
+__device__ __forceinline__ void raise(const StateJob &job, const FloatVec8 &eight, float *amax) {
   if (!has_amax<kKept>(job)) return;
   const float most = largest_of_lanes(finite_amax(eight), 32);
   if (threadIdx.x % 32 == 0) atomicMax(reinterpret_cast<uint32_t *>(amax), float_bits(most));
@@ -154,30 +154,30 @@ __device__ __forceinline__ float requested_inverse(const StepJob &job, const Sta
   return job.next == nullptr ? state.inverse : job.next->inverse[k];
 }
 
-__device__ __forceinline__ RawEight load_gradient(const StepJob &job, int64_t index, int32_t count, bool is_whole) {
+__device__ __forceinline__ RawVec8 load_gradient(const StepJob &job, int64_t index, int32_t count, bool is_whole) {
   if (count == 0) return {};
   return load_raw_numbers(job.is_gradient_bf16, job.gradient, index, count, is_whole);
 }
 
 struct RawStep {
   RawState first, second, parameter;
-  RawEight gradient;
+  RawVec8 gradient;
 };
 
-template <Kept kFirst, Kept kSecond>
+template <StateStorage kFirst, StateStorage kSecond>
 __device__ __forceinline__ RawStep load_step(const StepJob &job, int64_t index, int32_t count, bool is_whole) {
   return {load_raw_state<kFirst>(job.first, index, count, is_whole, stored_scale(job, job.first, 0)),
           load_raw_state<kSecond>(job.second, index, count, is_whole, stored_scale(job, job.second, 1)),
-          load_raw_state<Kept::kNumbers>(job.parameter, index, count, is_whole, job.parameter.scale),
+          load_raw_state<StateStorage::kNumbers>(job.parameter, index, count, is_whole, job.parameter.scale),
           load_gradient(job, index, count, is_whole)};
 }
 
 // The storage of the moments is a template parameter, because one kernel for all storage is several times as long.
-template <Kept kFirst, Kept kSecond>
+template <StateStorage kFirst, StateStorage kSecond>
 __global__ void __launch_bounds__(kThreads, 4) step(StepJob job) {
   __shared__ DynamicTree of_signed, of_unsigned;
   if (job.is_measure && is_known(job)) return;
-  if constexpr (kFirst == Kept::kTree || kSecond == Kept::kTree) {
+  if constexpr (kFirst == StateStorage::kTree || kSecond == StateStorage::kTree) {
     copy_tree(of_signed, kDeviceTrees[0]);
     copy_tree(of_unsigned, kDeviceTrees[1]);
     __syncthreads();
@@ -188,10 +188,10 @@ __global__ void __launch_bounds__(kThreads, 4) step(StepJob job) {
   const int64_t index = job.begin + at;
   const RawStep raw = count == kEight && job.is_aligned ? load_step<kFirst, kSecond>(job, index, kEight, true)
                                                         : load_step<kFirst, kSecond>(job, index, count, false);
-  const NumberEight gradient = raw_numbers(job.is_gradient_bf16, raw.gradient);
-  NumberEight first = state_numbers<kFirst>(job.first, trees, raw.first);
-  NumberEight second = state_numbers<kSecond>(job.second, trees, raw.second);
-  NumberEight parameter = state_numbers<Kept::kNumbers>(job.parameter, trees, raw.parameter);
+  const FloatVec8 gradient = raw_numbers(job.is_gradient_bf16, raw.gradient);
+  FloatVec8 first = state_numbers<kFirst>(job.first, trees, raw.first);
+  FloatVec8 second = state_numbers<kSecond>(job.second, trees, raw.second);
+  FloatVec8 parameter = state_numbers<StateStorage::kNumbers>(job.parameter, trees, raw.parameter);
   update(job, gradient, first, second, parameter);
   clear_beyond(first, count);
   clear_beyond(second, count);
@@ -202,7 +202,7 @@ __global__ void __launch_bounds__(kThreads, 4) step(StepJob job) {
   if (job.is_measure) return;
   store_state<kFirst>(job.first, trees, index, count, first, requested_inverse(job, job.first, 0));
   store_state<kSecond>(job.second, trees, index, count, second, requested_inverse(job, job.second, 1));
-  store_state<Kept::kNumbers>(job.parameter, trees, index, count, parameter, job.parameter.inverse);
+  store_state<StateStorage::kNumbers>(job.parameter, trees, index, count, parameter, job.parameter.inverse);
 }
 
 // The step of moments in any storage, with or without compensation.
@@ -217,12 +217,13 @@ __global__ void __launch_bounds__(kThreads) step_any(StepJob job) {
   const int32_t count = eight_count(job.count, at);
   const int64_t index = job.begin + at;
   const bool is_whole = count == kEight && job.is_aligned;
-  const NumberEight gradient = raw_numbers(job.is_gradient_bf16, load_gradient(job, index, count, is_whole));
-  NumberEight first = load_any_state(job.first, trees, index, count, stored_scale(job, job.first, 0));
-  NumberEight second = load_any_state(job.second, trees, index, count, stored_scale(job, job.second, 1));
-  NumberEight parameter = state_numbers<Kept::kNumbers>(
-      job.parameter, trees, load_raw_state<Kept::kNumbers>(job.parameter, index, count, is_whole, job.parameter.scale));
-  NumberEight compensation = load_any_state(job.compensation, trees, index, count, 1.0f);
+  const FloatVec8 gradient = raw_numbers(job.is_gradient_bf16, load_gradient(job, index, count, is_whole));
+  FloatVec8 first = load_any_state(job.first, trees, index, count, stored_scale(job, job.first, 0));
+  FloatVec8 second = load_any_state(job.second, trees, index, count, stored_scale(job, job.second, 1));
+  FloatVec8 parameter = state_numbers<StateStorage::kNumbers>(
+      job.parameter, trees,
+      load_raw_state<StateStorage::kNumbers>(job.parameter, index, count, is_whole, job.parameter.scale));
+  FloatVec8 compensation = load_any_state(job.compensation, trees, index, count, 1.0f);
   if (job.compensation.data == nullptr) {
     update_by(job, job.method, gradient, first, second, parameter);
   } else {
@@ -233,13 +234,13 @@ __global__ void __launch_bounds__(kThreads) step_any(StepJob job) {
   clear_beyond(first, count);
   clear_beyond(second, count);
   if (job.amax != nullptr) {
-    raise<Kept::kAny>(job.first, first, job.amax);
-    raise<Kept::kAny>(job.second, second, job.amax + 1);
+    raise<StateStorage::kAny>(job.first, first, job.amax);
+    raise<StateStorage::kAny>(job.second, second, job.amax + 1);
   }
   if (job.is_measure) return;
   store_any_state(job.first, trees, index, count, first, requested_inverse(job, job.first, 0));
   store_any_state(job.second, trees, index, count, second, requested_inverse(job, job.second, 1));
-  store_state<Kept::kNumbers>(job.parameter, trees, index, count, parameter, job.parameter.inverse);
+  store_state<StateStorage::kNumbers>(job.parameter, trees, index, count, parameter, job.parameter.inverse);
   store_any_state(job.compensation, trees, index, count, compensation, 1.0f);
 }
 
@@ -274,12 +275,13 @@ StateJob state_job(const StateArray &array, int64_t begin) {
   return job;
 }
 
-Kept kept(const StateArray &array) {
-  if (array.data == nullptr) return Kept::kNone;
+StateStorage kept(const StateArray &array) {
+  if (array.data == nullptr) return StateStorage::kNone;
   const bool is_seldom = array.element == LPT_FORMAT_F16 || array.element == LPT_FORMAT_E4M3;
-  if (is_seldom || array.exponents != nullptr) return Kept::kAny;
-  if (is_dynamic(array.element)) return Kept::kTree;
-  return array.element == LPT_FORMAT_F32 || array.element == LPT_FORMAT_BF16 ? Kept::kNumbers : Kept::kBytes;
+  if (is_seldom || array.exponents != nullptr) return StateStorage::kAny;
+  if (is_dynamic(array.element)) return StateStorage::kTree;
+  return array.element == LPT_FORMAT_F32 || array.element == LPT_FORMAT_BF16 ? StateStorage::kNumbers
+                                                                             : StateStorage::kBytes;
 }
 
 struct Launch {
@@ -287,33 +289,33 @@ struct Launch {
   void *stream;
 };
 
-template <Kept kFirst>
-void launch_second(Kept second, const Launch &launch, const StepJob &job) {
+template <StateStorage kFirst>
+void launch_second(StateStorage second, const Launch &launch, const StepJob &job) {
   switch (second) {
-    case Kept::kNone:
-      LPT_LAUNCH((step<kFirst, Kept::kNone>), launch.blocks, kThreads, 0, launch.stream, job);
+    case StateStorage::kNone:
+      LPT_LAUNCH((step<kFirst, StateStorage::kNone>), launch.blocks, kThreads, 0, launch.stream, job);
       break;
-    case Kept::kNumbers:
-      LPT_LAUNCH((step<kFirst, Kept::kNumbers>), launch.blocks, kThreads, 0, launch.stream, job);
+    case StateStorage::kNumbers:
+      LPT_LAUNCH((step<kFirst, StateStorage::kNumbers>), launch.blocks, kThreads, 0, launch.stream, job);
       break;
-    case Kept::kBytes:
-      LPT_LAUNCH((step<kFirst, Kept::kBytes>), launch.blocks, kThreads, 0, launch.stream, job);
+    case StateStorage::kBytes:
+      LPT_LAUNCH((step<kFirst, StateStorage::kBytes>), launch.blocks, kThreads, 0, launch.stream, job);
       break;
     default:
-      LPT_LAUNCH((step<kFirst, Kept::kTree>), launch.blocks, kThreads, 0, launch.stream, job);
+      LPT_LAUNCH((step<kFirst, StateStorage::kTree>), launch.blocks, kThreads, 0, launch.stream, job);
       break;
   }
 }
 
 // Every method has a first moment, so kFirst is never kNone.
-void launch_first(Kept first, Kept second, const Launch &launch, const StepJob &job) {
-  if (first == Kept::kAny || second == Kept::kAny || job.compensation.data != nullptr) {
+void launch_first(StateStorage first, StateStorage second, const Launch &launch, const StepJob &job) {
+  if (first == StateStorage::kAny || second == StateStorage::kAny || job.compensation.data != nullptr) {
     LPT_LAUNCH(step_any, launch.blocks, kThreads, 0, launch.stream, job);
     return;
   }
-  if (first == Kept::kNumbers) return launch_second<Kept::kNumbers>(second, launch, job);
-  if (first == Kept::kBytes) return launch_second<Kept::kBytes>(second, launch, job);
-  launch_second<Kept::kTree>(second, launch, job);
+  if (first == StateStorage::kNumbers) return launch_second<StateStorage::kNumbers>(second, launch, job);
+  if (first == StateStorage::kBytes) return launch_second<StateStorage::kBytes>(second, launch, job);
+  launch_second<StateStorage::kTree>(second, launch, job);
 }
 
 }  // namespace

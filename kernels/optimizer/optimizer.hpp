@@ -39,7 +39,7 @@ struct StateArray {
 };
 
 struct StepScales;     // cuda_found.hpp: scales that a device computes
-struct GradientFacts;  // cuda_found.hpp: results of a pass over all gradients
+struct GradientStats;  // cuda_found.hpp: results of a pass over all gradients
 
 // A step of a range of one parameter, with the formulas of lpt_optimizer_step. The new scale of a whole array depends on its
 // new amax. Such arrays need two passes, all others one:
@@ -87,7 +87,7 @@ struct StepRequest {
 
   // Only for devices, in device memory: values that the host does not have. NULL: the members above are used.
   const StepScales *stored = nullptr, *next = nullptr;  // scales of the moments for decoding and encoding
-  const GradientFacts *gradients = nullptr;             // gradient_scale
+  const GradientStats *gradients = nullptr;             // gradient_scale
   uint32_t delayed = 0;  // bit k: moment k; measure does nothing if `stored` has a nonzero amax of each
 };
 

@@ -58,7 +58,7 @@ void add_extremes(float value, Facts &facts) {
   if (value > facts.high) facts.high = value;
 }
 
-Facts facts_of(const MatrixView &source, const Block &block, bool has_sums) {
+Facts stats_of(const MatrixView &source, const Block &block, bool has_sums) {
   const Numbers numbers(source);
   const int64_t columns = block.column_end - block.column_begin;
   Facts facts = {};
@@ -157,8 +157,8 @@ Grid compute_zero_point(const QuantizeRequest &request, int64_t block_row, int64
   return {inverse, zero_point};
 }
 
-Grid settle_scale(const QuantizeRequest &request, int64_t block_row, int64_t block_column, const Block &block,
-                  const Facts &facts) {
+Grid compute_scale(const QuantizeRequest &request, int64_t block_row, int64_t block_column, const Block &block,
+                   const Facts &facts) {
   const MatrixView &target = request.target;
   const lpt_format kind = target.format.block_scale;
   if (kind == LPT_FORMAT_NONE) return {request.tensor_inverse, 0};
@@ -189,8 +189,8 @@ uint32_t element_code(const QuantizeRequest &request, const Element &element, fl
 }
 
 // Returns the code with a zero point: rounds to a 16-bit integer, adds the zero point, clamps.
-uint32_t moved_code(const QuantizeRequest &request, const Element &element, float value, int32_t zero, int64_t row,
-                    int64_t column) {
+uint32_t zero_point_code(const QuantizeRequest &request, const Element &element, float value, int32_t zero, int64_t row,
+                         int64_t column) {
   const auto rounded = static_cast<int16_t>(element_code(request, kElementInt16, value, row, column));
   const int32_t moved = rounded + zero;
   const auto most = static_cast<int32_t>(element.max_code);
@@ -212,7 +212,7 @@ void quantize_block(const QuantizeRequest &request, const Block &block, const Gr
       } else if (plain == LPT_FORMAT_F32) {
         static_cast<float *>(target.data)[index] = value;
       } else if (target.format.has_zero_point()) {
-        store_code(element, target.data, index, moved_code(request, element, value, grid.zero, row, column));
+        store_code(element, target.data, index, zero_point_code(request, element, value, grid.zero, row, column));
       } else {
         store_code(element, target.data, index, element_code(request, element, value, row, column));
       }
@@ -251,7 +251,7 @@ struct Decoder {
 }  // namespace
 
 void amax_any_ref(const AmaxRequest &request) {
-  const Facts facts = facts_of(request.source, {0, request.source.rows, 0, request.source.columns}, false);
+  const Facts facts = stats_of(request.source, {0, request.source.rows, 0, request.source.columns}, false);
   *request.amax = facts.amax;
   *request.has_nan = facts.has_nan;
 }
@@ -295,10 +295,10 @@ void quantize_any_ref(const QuantizeRequest &request) {
   for (int64_t block_row = 0; block_row < grid.rows; ++block_row) {
     for (int64_t block_column = 0; block_column < grid.columns; ++block_column) {
       const Block block = block_at(grid, request.target, block_row, block_column);
-      const Facts facts = needs_facts ? facts_of(request.source, block, has_sums(request.rule)) : Facts{};
+      const Facts facts = needs_facts ? stats_of(request.source, block, has_sums(request.rule)) : Facts{};
       if (request.amax != nullptr && facts.amax > *request.amax) *request.amax = facts.amax;
       if (request.has_nan != nullptr && facts.has_nan) *request.has_nan = true;
-      quantize_block(request, block, settle_scale(request, block_row, block_column, block, facts));
+      quantize_block(request, block, compute_scale(request, block_row, block_column, block, facts));
     }
   }
 }

@@ -102,7 +102,7 @@ Status resolve_source(Context &context, const MatrixView &given, const Cast &cas
 // The kernels of one cast in launch order. Those of the tensor scale are NULL if the scale is given.
 struct Steps {
   const KernelEntry<AmaxRequest> *amax = nullptr;
-  const KernelEntry<LookRequest> *look = nullptr;  // replaces `amax` if the scaler may supply it
+  const KernelEntry<ConditionalAmaxRequest> *look = nullptr;  // replaces `amax` if the scaler may supply it
   const KernelEntry<ScalerAmaxRequest> *pick = nullptr;
   const KernelEntry<TensorScaleRequest> *scale = nullptr;
   const KernelEntry<QuantizeRequest> *quantize = nullptr;
@@ -122,7 +122,7 @@ Status choose_amax(Context &context, const QuantizeRequest &request, const Cast 
   }
   if (!is_delayed(cast)) return select_kernel(context, "amax", amax, {source}, &steps.amax);
   if (cast.scaler->options.zero_rule != LPT_SCALER_ZERO_RULE_USE_CURRENT) return {};
-  return select_kernel(context, "look", LookRequest{amax, nullptr}, {source}, &steps.look);
+  return select_kernel(context, "look", ConditionalAmaxRequest{amax, nullptr}, {source}, &steps.look);
 }
 
 // Returns the spec of the tensor scale.

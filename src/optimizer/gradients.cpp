@@ -166,7 +166,7 @@ Status run_norm_of_shards(Context &context, const std::vector<StepWork> &works, 
   return queue_kernel(context, *plan.clip, clip);
 }
 
-Status fetch_facts(Context &context, const void *facts, GradientFacts &out_facts) {
+Status fetch_facts(Context &context, const void *facts, GradientStats &out_facts) {
   constexpr int64_t kBytes = sizeof out_facts;
   LPT_TRY(context.queue.copy({&out_facts, kBytes, facts, kBytes, kBytes, 1}));
   return context.queue.synchronize();
@@ -176,9 +176,9 @@ Status fetch_facts(Context &context, const void *facts, GradientFacts &out_facts
 template <typename RunNorm>
 Status fetch_sums(Context &context, const RunNorm &run, GradientSums &out_sums) {
   std::byte *facts = nullptr;
-  LPT_TRY(take_scratch(context, sizeof(GradientFacts), &facts));
-  LPT_TRY(run(ClipRequest{nullptr, 0, 1.0, 0.0, reinterpret_cast<GradientFacts *>(facts), nullptr, 0}));
-  GradientFacts found;
+  LPT_TRY(take_scratch(context, sizeof(GradientStats), &facts));
+  LPT_TRY(run(ClipRequest{nullptr, 0, 1.0, 0.0, reinterpret_cast<GradientStats *>(facts), nullptr, 0}));
+  GradientStats found;
   LPT_TRY(fetch_facts(context, facts, found));
   out_sums = {found.sum_of_squares, found.nonfinite_count};
   return {};
@@ -235,7 +235,7 @@ Status measure_gradient_tensors(Context &context, const Tensor *const *gradients
 
 Status queue_norm(Context &context, const Optimizer &optimizer, const lpt_optimizer_step_options &options,
                   std::vector<StepWork> &works, StepRanks *ranks) {
-  auto *const facts = reinterpret_cast<GradientFacts *>(optimizer.facts.get());
+  auto *const facts = reinterpret_cast<GradientStats *>(optimizer.facts.get());
   for (StepWork &work : works) work.request.gradients = facts;
   const ClipRequest clip{nullptr, 0, options.gradient_scale, options.largest_norm, facts, nullptr, 0};
   return ranks == nullptr ? run_norm(context, norm_of(works, false), clip)
@@ -246,7 +246,7 @@ Status read_optimizer(Context &context, const Optimizer &optimizer, lpt_optimize
   out_info = optimizer.values;
   if (!optimizer.is_norm_on_device) return {};
   LPT_TRY(check_place(context, optimizer));
-  GradientFacts found;
+  GradientStats found;
   LPT_TRY(fetch_facts(context, optimizer.facts.get(), found));
   out_info.gradient_norm = found.norm;
   out_info.clip_factor = found.clip_factor;

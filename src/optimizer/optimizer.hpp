@@ -70,7 +70,7 @@ struct lpt_optimizer {
   size_t resident_bytes = size_t{64} << 20;
   std::shared_ptr<const lpt::Allocator> allocator;
   lpt::Device device;                // device of the state
-  std::shared_ptr<std::byte> facts;  // GPU: GradientFacts of the last step that computed a norm
+  std::shared_ptr<std::byte> facts;  // GPU: GradientStats of the last step that computed a norm
   bool is_norm_on_device = false;    // the host has not read the norm of the last step
   std::vector<lpt::OptimizerParameter> parameters;
   std::unordered_map<std::string, int64_t> indices;  // index by name
@@ -137,7 +137,7 @@ Status check_moments_on_device(Context &context, const Optimizer &optimizer, con
 Status allocate_state(const Optimizer &optimizer, OptimizerParameter &parameter);
 Status allocate_state_on_device(Context &context, const Optimizer &optimizer, OptimizerParameter &parameter);
 
-// Allocates memory for the GradientFacts of a step on a device.
+// Allocates memory for the GradientStats of a step on a device.
 Status allocate_facts(Context &context, std::shared_ptr<std::byte> &out_facts);
 
 // Copies the state from a device to CPU memory and waits.

@@ -96,7 +96,7 @@ Status StateMemory::allocate_on(const Context &context, int64_t bytes) {
 }
 
 Status allocate_facts(Context &context, std::shared_ptr<std::byte> &out_facts) {
-  return allocate_uncleared(context.device_allocator, sizeof(GradientFacts), out_facts);
+  return allocate_uncleared(context.device_allocator, sizeof(GradientStats), out_facts);
 }
 
 void dont_need(const OptimizerParameter &parameter, int64_t begin, int64_t end) {

@@ -15,7 +15,7 @@ __device__ void convert(const float *numbers, uint32_t *codes, float *decoded, c
       encode(element, number, LPT_ROUNDING_STOCHASTIC, LPT_OVERFLOW_SATURATE, 7, 16) + block_scale_code(spec, number);
   decoded[threadIdx.x] = decode(element, codes[threadIdx.x]) + block_scale_value(spec.kind, codes[threadIdx.x]);
   if constexpr (kElement.bits <= 8 && !kElement.has_no_zero) {
-    codes[threadIdx.x] += nearest_pair<kElement>(number, -number) + drawn_code<kElement>(number, 7, 16);
+    codes[threadIdx.x] += nearest_pair<kElement>(number, -number) + stochastic_code<kElement>(number, 7, 16);
     decoded[threadIdx.x] += small_number<kElement>(codes[threadIdx.x]);
   }
 }

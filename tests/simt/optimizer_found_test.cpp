@@ -44,8 +44,8 @@ TEST(SimtNorm, WhatTheRowDoesNotTakeIsRejected) {
   EXPECT_STREQ("the gradient is neither f32 nor bf16", norm_device_kernels().front().unsupported_reason(request));
 }
 
-GradientFacts facts_of(const std::vector<double> &sums, int64_t nonfinite_count, double scale, double largest_norm) {
-  GradientFacts facts = {-1.0, nonfinite_count, -1.0, -1.0, -1.0f};
+GradientStats facts_of(const std::vector<double> &sums, int64_t nonfinite_count, double scale, double largest_norm) {
+  GradientStats facts = {-1.0, nonfinite_count, -1.0, -1.0, -1.0f};
   take_next_order();
   clip_device_kernels().front().queue({sums.data(), static_cast<int64_t>(sums.size()), scale, largest_norm, &facts},
                                       nullptr);
@@ -65,15 +65,15 @@ TEST(SimtClip, AddsInTheOrderOfBlocks) {
 }
 
 TEST(SimtClip, FollowsItsFormula) {
-  const GradientFacts free = facts_of({9.0, 16.0}, 0, -2.0, 0.0), under = facts_of({9.0, 16.0}, 0, -2.0, 10.1);
+  const GradientStats free = facts_of({9.0, 16.0}, 0, -2.0, 0.0), under = facts_of({9.0, 16.0}, 0, -2.0, 10.1);
   EXPECT_EQ(10.0, free.norm);
   EXPECT_EQ(1.0, free.clip_factor);
   EXPECT_EQ(-2.0f, free.gradient_scale);
   EXPECT_EQ(1.0, under.clip_factor);
-  const GradientFacts clipped = facts_of({9.0, 16.0}, 0, -2.0, 0.3);
+  const GradientStats clipped = facts_of({9.0, 16.0}, 0, -2.0, 0.3);
   EXPECT_EQ(0.3 / (10.0 + 1e-6), clipped.clip_factor);
   EXPECT_EQ(static_cast<float>(-2.0 * clipped.clip_factor), clipped.gradient_scale);
-  const GradientFacts broken = facts_of({9.0, 16.0}, 1, 1.0, 0.3);
+  const GradientStats broken = facts_of({9.0, 16.0}, 1, 1.0, 0.3);
   EXPECT_EQ(std::numeric_limits<double>::infinity(), broken.norm);
   EXPECT_EQ(0.0f, broken.gradient_scale);
 }
@@ -82,7 +82,7 @@ TEST(SimtClip, CountsWhatAllRanksHaveFound) {
   const std::vector<double> sums = {9.0, 16.0};
   const int64_t none[] = {0, 0, 0}, some[] = {0, 2, 3};
   for (const int64_t *counts : {none, some}) {
-    GradientFacts facts = {-1.0, 77, -1.0, -1.0, -1.0f};  // of no preceding step
+    GradientStats facts = {-1.0, 77, -1.0, -1.0, -1.0f};  // of no preceding step
     take_next_order();
     clip_device_kernels().front().queue({sums.data(), 2, 1.0, 0.0, &facts, counts, 3}, nullptr);
     EXPECT_EQ(counts == none ? 0 : 5, facts.nonfinite_count);

@@ -47,7 +47,7 @@ __device__ __forceinline__ AnyBlock block_at(const AnyCastJob &job, int64_t numb
 
 // Statistics of a block.
 
-struct AnyFacts {
+struct BlockExtremes {
   float amax = 0.0f, low = 0.0f, high = 0.0f;
   bool has_nan = false, has_infinity = false;
 };
@@ -59,7 +59,7 @@ __device__ __forceinline__ float finite_magnitude(float number) {
   return magnitude <= kLargestFloat ? magnitude : 0.0f;
 }
 
-__device__ __forceinline__ void add_extremes(AnyFacts &facts, float number) {
+__device__ __forceinline__ void add_extremes(BlockExtremes &facts, float number) {
   const float magnitude = magnitude_of(number);
   facts.has_nan |= magnitude != magnitude;
   facts.has_infinity |= magnitude > kLargestFloat;
@@ -69,7 +69,7 @@ __device__ __forceinline__ void add_extremes(AnyFacts &facts, float number) {
   if (number > facts.high) facts.high = number;
 }
 
-__device__ __forceinline__ AnyFacts facts_of_warp(AnyFacts facts) {
+__device__ __forceinline__ BlockExtremes facts_of_warp(BlockExtremes facts) {
   for (uint32_t distance = 16; distance > 0; distance /= 2) {
     const float amax = __shfl_xor_sync(kAllLanes, facts.amax, distance);
     const float low = __shfl_xor_sync(kAllLanes, facts.low, distance);
@@ -83,8 +83,8 @@ __device__ __forceinline__ AnyFacts facts_of_warp(AnyFacts facts) {
   return facts;
 }
 
-__device__ __forceinline__ AnyFacts facts_of_block(const AnyCastJob &job, const AnyBlock &block) {
-  AnyFacts facts;
+__device__ __forceinline__ BlockExtremes facts_of_block(const AnyCastJob &job, const AnyBlock &block) {
+  BlockExtremes facts;
   const int64_t count = block.rows * block.columns;
   for (int64_t i = threadIdx.x % 32; i < count; i += 32) {
     const int64_t row = block.rows == 1 ? 0 : i / block.columns;
@@ -180,7 +180,7 @@ __device__ __forceinline__ void store_scale(const AnyCodes &codes, int64_t block
 
 // Computes and stores the scale and zero point of a block. It computes with half of each extreme, because high - low can
 // overflow f32.
-__device__ __forceinline__ void compute_zero_point(const AnyCastJob &job, int64_t block, const AnyFacts &facts) {
+__device__ __forceinline__ void compute_zero_point(const AnyCastJob &job, int64_t block, const BlockExtremes &facts) {
   const Element &element = job.target.any.element;
   const float half = facts.high * 0.5f - facts.low * 0.5f;
   const float scale = half == 0.0f ? 1.0f : clamp_scale(half / (static_cast<float>(element.max_code) * 0.5f));
@@ -192,10 +192,10 @@ __device__ __forceinline__ void compute_zero_point(const AnyCastJob &job, int64_
 
 __device__ __forceinline__ int64_t first_block() { return int64_t{blockIdx.x} * kWarps + threadIdx.x / 32; }
 
-__global__ void __launch_bounds__(kThreads) settle_any(AnyCastJob job) {
+__global__ void __launch_bounds__(kThreads) compute_scales_any(AnyCastJob job) {
   for (int64_t number = first_block(); number < job.block_count; number += int64_t{gridDim.x} * kWarps) {
     const AnyBlock block = block_at(job, number);
-    const AnyFacts facts = facts_of_block(job, block);
+    const BlockExtremes facts = facts_of_block(job, block);
     if (job.target.zero_points != nullptr) {
       if (threadIdx.x % 32 == 0) compute_zero_point(job, block.index, facts);
       continue;
@@ -207,10 +207,10 @@ __global__ void __launch_bounds__(kThreads) settle_any(AnyCastJob job) {
 
 // Sets the scale of each block with a NaN to NaN; with overflow INFINITE also that of a block with an infinity. It runs after
 // quantize_any(), because codes are those of the finite scale.
-__global__ void __launch_bounds__(kThreads) corrupt_any(AnyCastJob job) {
+__global__ void __launch_bounds__(kThreads) store_nan_scales_any(AnyCastJob job) {
   for (int64_t number = first_block(); number < job.block_count; number += int64_t{gridDim.x} * kWarps) {
     const AnyBlock block = block_at(job, number);
-    const AnyFacts facts = facts_of_block(job, block);
+    const BlockExtremes facts = facts_of_block(job, block);
     const bool is_spoiled = facts.has_nan || (facts.has_infinity && job.overflow == LPT_OVERFLOW_INFINITE);
     if (is_spoiled && threadIdx.x % 32 == 0) store_scale(job.target, block.index, block_scale_nan(job.target.scale));
   }
@@ -261,7 +261,7 @@ __device__ __forceinline__ uint32_t any_code(const AnyCastJob &job, float value,
 }
 
 // Returns the code of a format with zero points: rounds to a wide integer, adds the zero point, and clamps to 0 .. max_code.
-__device__ __forceinline__ uint32_t moved_code(const AnyCastJob &job, float value, int64_t row, int64_t column) {
+__device__ __forceinline__ uint32_t zero_point_code(const AnyCastJob &job, float value, int64_t row, int64_t column) {
   constexpr Element kWide = kElementInt16;
   const auto rounded = static_cast<int16_t>(element_code(job, kWide, value, row, column));
   const int32_t moved = rounded + job.target.zero_points[any_block(job.target, row, column)];
@@ -277,7 +277,7 @@ __device__ __forceinline__ void store_any(const AnyCastJob &job, float value, in
   } else if (any.wide_bytes == 4) {
     static_cast<float *>(job.target.data)[index] = value;
   } else if (job.target.zero_points != nullptr) {
-    store_code(any.element, job.target.data, index, moved_code(job, value, row, column));
+    store_code(any.element, job.target.data, index, zero_point_code(job, value, row, column));
   } else {
     store_code(any.element, job.target.data, index, any_code(job, value, row, column));
   }
@@ -298,7 +298,7 @@ __device__ __forceinline__ float scaled_number(const AnyNumbers &source, float n
 
 // A thread computes the codes of a whole pack, so that no two threads write the same byte.
 __global__ void __launch_bounds__(kThreads) quantize_any(AnyCastJob job) {
-  AnyFacts facts;
+  BlockExtremes facts;
   const int64_t count = job.units_of_row * job.target.rows;
   for (int64_t unit = int64_t{blockIdx.x} * kThreads + threadIdx.x; unit < count;
        unit += int64_t{gridDim.x} * kThreads) {
@@ -309,7 +309,7 @@ __global__ void __launch_bounds__(kThreads) quantize_any(AnyCastJob job) {
       store_any(job, scaled_number(job.source, number, inverse_at(job, row, column)), row, column);
     }
   }
-  const AnyFacts all = facts_of_warp(facts);
+  const BlockExtremes all = facts_of_warp(facts);
   if (threadIdx.x % 32 != 0) return;
   if (job.amax != nullptr && all.amax > 0.0f) atomicMax(reinterpret_cast<uint32_t *>(job.amax), float_bits(all.amax));
   if (job.has_nan != nullptr && all.has_nan) *job.has_nan = true;
@@ -367,7 +367,7 @@ AnyCastJob any_cast_job(const QuantizeRequest &request) {
   return job;
 }
 
-bool tells_nan_by_scale(const Format &format) {
+bool has_nan_scale(const Format &format) {
   if (format.has_zero_point()) return true;
   return !has_element(format.element) || nan_goes_to_scale(format.block_scale, element_of(format.element));
 }
@@ -379,9 +379,10 @@ void quantize_any_cuda(const QuantizeRequest &request, void *stream) {
   const AnyCastJob job = any_cast_job(request);
   const bool settles = request.target.format.has_block_scale() && !job.is_given;
   const uint32_t blocks = grid_of(job.block_count, kWarps);
-  if (settles) LPT_LAUNCH(settle_any, blocks, kThreads, 0, stream, job);
+  if (settles) LPT_LAUNCH(compute_scales_any, blocks, kThreads, 0, stream, job);
   LPT_LAUNCH(quantize_any, grid_of(job.units_of_row * job.target.rows, kThreads), kThreads, 0, stream, job);
-  if (settles && tells_nan_by_scale(request.target.format)) LPT_LAUNCH(corrupt_any, blocks, kThreads, 0, stream, job);
+  if (settles && has_nan_scale(request.target.format))
+    LPT_LAUNCH(store_nan_scales_any, blocks, kThreads, 0, stream, job);
 }
 
 void dequantize_any_cuda(const DequantizeRequest &request, void *stream) {

@@ -38,22 +38,22 @@ struct CastJob {
 };
 
 // Statistics of elements. Magnitudes are compared as integers, because their bits have the same order.
-struct FragmentFacts {
+struct FragmentStats {
   uint32_t amax = 0;  // bits of the largest finite magnitude
   bool has_nan = false;
 };
 
 __device__ __forceinline__ uint32_t larger(uint32_t a, uint32_t b) { return a > b ? a : b; }
 
-__device__ __forceinline__ void add_number(FragmentFacts &facts, float number) {
+__device__ __forceinline__ void add_number(FragmentStats &facts, float number) {
   const uint32_t magnitude = float_bits(number) & 0x7FFFFFFFu;
   facts.has_nan |= magnitude > kFloatInfinityBits;
   if (magnitude < kFloatInfinityBits) facts.amax = larger(facts.amax, magnitude);
 }
 
 // Computes the statistics of a fragment. It processes elements one by one only if the largest magnitude is not finite.
-__device__ __forceinline__ FragmentFacts facts_of(const FloatFragment &fragment) {
-  FragmentFacts facts;
+__device__ __forceinline__ FragmentStats stats_of(const FloatFragment &fragment) {
+  FragmentStats facts;
   float most = 0.0f;
 #pragma unroll
   for (int32_t i = 0; i < kFragment; ++i) most = larger_magnitude(most, fragment.number[i]);
@@ -66,7 +66,7 @@ __device__ __forceinline__ FragmentFacts facts_of(const FloatFragment &fragment)
 }
 
 // Returns the statistics over each group of `lanes` lanes, a power of two, to all lanes of the group.
-__device__ __forceinline__ FragmentFacts facts_of_lanes(FragmentFacts facts, uint32_t lanes) {
+__device__ __forceinline__ FragmentStats facts_of_lanes(FragmentStats facts, uint32_t lanes) {
   for (uint32_t distance = lanes / 2; distance > 0; distance /= 2) {
     facts.amax = larger(facts.amax, __shfl_xor_sync(kAllLanes, facts.amax, distance));
   }
@@ -78,7 +78,7 @@ __device__ __forceinline__ FragmentFacts facts_of_lanes(FragmentFacts facts, uin
 
 // Raises amax by one atomic per thread block, and sets has_nan; either pointer may be NULL. All threads of the block must call
 // it exactly once, because it contains a barrier. Most kernels call it after their stores, so that the barrier delays none.
-__device__ __forceinline__ void tell_facts(float *amax, bool *has_nan, const FragmentFacts &facts) {
+__device__ __forceinline__ void report_stats(float *amax, bool *has_nan, const FragmentStats &facts) {
   const uint32_t warp = thread_of_block() / 32, lane = thread_of_block() % 32;
   if (has_nan != nullptr && __ballot_sync(kAllLanes, facts.has_nan) != 0 && lane == 0) *has_nan = true;
   if (amax == nullptr) return;
@@ -92,7 +92,7 @@ __device__ __forceinline__ void tell_facts(float *amax, bool *has_nan, const Fra
 }
 
 // Returns the statistics over all threads of the block, to each thread. All threads must call it, at most once in a kernel.
-__device__ __forceinline__ FragmentFacts facts_of_block(const FragmentFacts &facts) {
+__device__ __forceinline__ FragmentStats facts_of_block(const FragmentStats &facts) {
   __shared__ uint32_t amax;
   __shared__ uint32_t has_nan;
   if (threadIdx.x == 0) {
@@ -100,13 +100,13 @@ __device__ __forceinline__ FragmentFacts facts_of_block(const FragmentFacts &fac
     has_nan = 0;
   }
   __syncthreads();
-  const FragmentFacts warp = facts_of_lanes(facts, 32);
+  const FragmentStats warp = facts_of_lanes(facts, 32);
   if (threadIdx.x % 32 == 0) {
     atomicMax(&amax, warp.amax);
     if (warp.has_nan) has_nan = 1;
   }
   __syncthreads();
-  FragmentFacts all;
+  FragmentStats all;
   all.amax = amax;
   all.has_nan = has_nan != 0;
   return all;
@@ -144,7 +144,7 @@ __device__ __forceinline__ uint32_t scale_code(const ScaleSpec &spec, float amax
 }
 
 template <lpt_format kScale>
-__device__ __forceinline__ BlockGridScale settle_scale(const CastJob &job, uint32_t amax) {
+__device__ __forceinline__ BlockGridScale compute_scale(const CastJob &job, uint32_t amax) {
   ScaleSpec spec = job.spec;
   spec.kind = kScale;  // a constant, so that two of three branches are removed
   const float tensor_scale = tensor_scale_of(job);
@@ -216,9 +216,10 @@ __device__ __forceinline__ CodeFragment<kTarget.bits> drawn_fragment(const Float
   CodeFragment<kTarget.bits> codes = {};
 #pragma unroll
   for (int32_t i = 0; i < kFragment; i += 2) {
-    const uint32_t first = drawn_code<kTarget>(scaled(fragment.number[i], inverse), random_of(random, kBits, i), kBits);
+    const uint32_t first =
+        stochastic_code<kTarget>(scaled(fragment.number[i], inverse), random_of(random, kBits, i), kBits);
     const uint32_t second =
-        drawn_code<kTarget>(scaled(fragment.number[i + 1], inverse), random_of(random, kBits, i + 1), kBits);
+        stochastic_code<kTarget>(scaled(fragment.number[i + 1], inverse), random_of(random, kBits, i + 1), kBits);
     put_pair(codes, i, first | second << kTarget.bits);
   }
   return codes;

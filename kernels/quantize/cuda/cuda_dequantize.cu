@@ -92,14 +92,14 @@ __global__ void __launch_bounds__(kThreads) raise_facts(AmaxJob job) {
   if (job.unless != nullptr && *job.unless != 0.0f) return;
   const int64_t column = first_column_of_grid();
   const int32_t count = fragment_count(job.columns, column);
-  FragmentFacts facts;
+  FragmentStats facts;
   for (int64_t row = first_row_of_grid(); row < job.rows && count > 0; row += rows_of_grid()) {
-    const FragmentFacts own = facts_of(
+    const FragmentStats own = stats_of(
         load_fragment<kSource>(job.source, row * job.stride + column, count, count == kFragment && job.loads_whole));
     facts.amax = larger(facts.amax, own.amax);
     facts.has_nan |= own.has_nan;
   }
-  tell_facts(job.amax, job.has_nan, facts);
+  report_stats(job.amax, job.has_nan, facts);
 }
 
 void launch_amax(const AmaxRequest &request, const float *unless, void *stream) {
@@ -152,6 +152,8 @@ void dequantize_fragments_cuda(const DequantizeRequest &request, void *stream) {
 
 void amax_cuda(const AmaxRequest &request, void *stream) { launch_amax(request, nullptr, stream); }
 
-void look_cuda(const LookRequest &request, void *stream) { launch_amax(request.amax, request.unless, stream); }
+void conditional_amax_cuda(const ConditionalAmaxRequest &request, void *stream) {
+  launch_amax(request.amax, request.unless, stream);
+}
 
 }  // namespace lpt

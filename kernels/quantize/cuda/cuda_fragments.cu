@@ -10,7 +10,7 @@ namespace {
 
 // Loads the scale of a block. All lanes of the warp must call it: the barrier orders their loads before the store of the scale.
 template <lpt_format kScale>
-__device__ __forceinline__ BlockGridScale found_scale(const CastJob &job, const FragmentPlace &place) {
+__device__ __forceinline__ BlockGridScale found_scale(const CastJob &job, const FragmentIndex &place) {
   BlockGridScale scale = {};
   if (place.count > 0) scale.code = load_scale<kScale>(job, place.row, place.column / kFragment >> job.lane_shift);
   __syncwarp();
@@ -20,7 +20,7 @@ __device__ __forceinline__ BlockGridScale found_scale(const CastJob &job, const 
 
 // Multiplies by the factors and signs, and rotates, with the bits of cuda_rotate.cu.
 __device__ __forceinline__ void prepare_fragment(const CastJob &job, FloatFragment &fragment,
-                                                 const FragmentPlace &place) {
+                                                 const FragmentIndex &place) {
   multiply(fragment, job.factors, place.column, place.count);
   multiply(fragment, job.signs, place.column, place.count);
   if (job.is_rotated) rotate_sixteen(fragment, place.count);
@@ -29,7 +29,7 @@ __device__ __forceinline__ void prepare_fragment(const CastJob &job, FloatFragme
 template <lpt_format kFormat, lpt_format kScale, Dtype kSource, bool kIsDrawn, bool kIsPrepared>
 __global__ void __launch_bounds__(kFragmentThreads) quantize_fragments(CastJob job, Divisor fragments_of_row) {
   constexpr Element kTarget = small_element(kFormat);
-  const FragmentPlace place = fragment_place(job, fragments_of_row);
+  const FragmentIndex place = fragment_place(job, fragments_of_row);
   const bool is_full = place.count == kFragment;
   FloatFragment fragment = {};
   if (place.count > 0) {
@@ -37,13 +37,13 @@ __global__ void __launch_bounds__(kFragmentThreads) quantize_fragments(CastJob j
                                       is_full && job.loads_whole);
     if constexpr (kIsPrepared) prepare_fragment(job, fragment, place);
   }
-  FragmentFacts facts;
-  if (kScale != LPT_FORMAT_NONE || job.amax != nullptr || job.has_nan != nullptr) facts = facts_of(fragment);
+  FragmentStats facts;
+  if (kScale != LPT_FORMAT_NONE || job.amax != nullptr || job.has_nan != nullptr) facts = stats_of(fragment);
   float inverse = 1.0f / tensor_scale_of(job);
   if constexpr (kScale != LPT_FORMAT_NONE) {
-    const FragmentFacts all = facts_of_lanes(facts, job.lanes);
+    const FragmentStats all = facts_of_lanes(facts, job.lanes);
     const bool is_found = job.scales != BlockScales::kSettled;
-    const BlockGridScale scale = is_found ? found_scale<kScale>(job, place) : settle_scale<kScale>(job, all.amax);
+    const BlockGridScale scale = is_found ? found_scale<kScale>(job, place) : compute_scale<kScale>(job, all.amax);
     inverse = scale.inverse;
     const int64_t fragment_column = place.column / kFragment;
     if (place.count > 0 && (fragment_column & (job.lanes - 1)) == 0 && job.scales != BlockScales::kGiven) {
@@ -57,7 +57,7 @@ __global__ void __launch_bounds__(kFragmentThreads) quantize_fragments(CastJob j
     store_codes(job.target, place.row * job.target_stride + place.column * kTarget.bits / 8, place.count,
                 is_full && job.stores_whole, codes);
   }
-  tell_facts(job.amax, job.has_nan, facts);
+  report_stats(job.amax, job.has_nan, facts);
 }
 
 template <lpt_format kTarget, lpt_format kScale, bool kIsPrepared>

@@ -11,15 +11,15 @@ constexpr int64_t kMostFragments = int64_t{1} << 30;  // per launch, rounded up 
 
 // Position of the fragment of a thread. The fragments of a row are rounded up to a multiple of `lanes`, so that the lanes of a
 // block are adjacent.
-struct FragmentPlace {
+struct FragmentIndex {
   int64_t row, column;
   int32_t count;  // 0: past the end of the row or of the matrix
 };
 
-__device__ __forceinline__ FragmentPlace fragment_place(const CastJob &job, const Divisor &fragments_of_row) {
+__device__ __forceinline__ FragmentIndex fragment_place(const CastJob &job, const Divisor &fragments_of_row) {
   const uint32_t index = blockIdx.x * kFragmentThreads + threadIdx.x;
   const uint32_t row = quotient(index, fragments_of_row);
-  FragmentPlace place = {};
+  FragmentIndex place = {};
   place.row = job.first_line + row;
   place.column = static_cast<int64_t>(index - row * fragments_of_row.number) * kFragment;
   const int64_t left = job.columns - place.column;

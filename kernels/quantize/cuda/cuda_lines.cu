@@ -15,12 +15,12 @@ __device__ __forceinline__ FloatFragment fragment_of_line(const CastJob &job, in
 }
 
 template <Dtype kSource>
-__device__ __forceinline__ FragmentFacts facts_of_line(const CastJob &job, int64_t row) {
-  FragmentFacts facts;
+__device__ __forceinline__ FragmentStats facts_of_line(const CastJob &job, int64_t row) {
+  FragmentStats facts;
   for (int64_t column = int64_t{threadIdx.x} * kFragment; column < job.columns;
        column += int64_t{blockDim.x} * kFragment) {
-    const FragmentFacts own =
-        facts_of(fragment_of_line<kSource>(job, row, column, fragment_count(job.columns, column)));
+    const FragmentStats own =
+        stats_of(fragment_of_line<kSource>(job, row, column, fragment_count(job.columns, column)));
     facts.amax = larger(facts.amax, own.amax);
     facts.has_nan |= own.has_nan;
   }
@@ -29,11 +29,11 @@ __device__ __forceinline__ FragmentFacts facts_of_line(const CastJob &job, int64
 
 // Returns the factor of the elements of a row. The first thread stores the scale, unless the caller supplies it.
 template <Element kTarget>
-__device__ __forceinline__ float settle_line(const CastJob &job, int64_t row, const FragmentFacts &facts) {
+__device__ __forceinline__ float compute_row_scale(const CastJob &job, int64_t row, const FragmentStats &facts) {
   if (job.scales == BlockScales::kGiven) {
     return inverse_scale(bits_float(load_scale<LPT_FORMAT_F32>(job, row, 0)) * tensor_scale_of(job));
   }
-  const BlockGridScale scale = settle_scale<LPT_FORMAT_F32>(job, facts.amax);
+  const BlockGridScale scale = compute_scale<LPT_FORMAT_F32>(job, facts.amax);
   if (threadIdx.x == 0) {
     store_scale<LPT_FORMAT_F32>(job, row, 0, written_scale<kTarget, LPT_FORMAT_F32>(scale.code, facts.has_nan));
   }
@@ -44,8 +44,8 @@ template <lpt_format kFormat, Dtype kSource, bool kIsDrawn>
 __global__ void __launch_bounds__(kMostThreads) quantize_lines(CastJob job) {
   constexpr Element kTarget = small_element(kFormat);
   const int64_t row = job.first_line + blockIdx.x;
-  const FragmentFacts facts = facts_of_line<kSource>(job, row);
-  const float inverse = settle_line<kTarget>(job, row, facts);
+  const FragmentStats facts = facts_of_line<kSource>(job, row);
+  const float inverse = compute_row_scale<kTarget>(job, row, facts);
   if (threadIdx.x == 0) {
     if (job.amax != nullptr) atomicMax(reinterpret_cast<uint32_t *>(job.amax), facts.amax);
     if (job.has_nan != nullptr && facts.has_nan) *job.has_nan = true;

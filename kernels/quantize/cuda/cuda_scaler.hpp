@@ -23,7 +23,7 @@ LPT_HOST_DEVICE static inline float amax_with_margin(float amax, int32_t margin)
 }
 
 // Computes AmaxRequest if *unless is 0. Otherwise it does not read the source, and the amax is 0.
-struct LookRequest {
+struct ConditionalAmaxRequest {
   AmaxRequest amax;
   const float *unless;
 };
@@ -47,11 +47,11 @@ struct ScalerUpdateRequest {
   lpt_scaler_history_rule rule;
 };
 
-void look_cuda(const LookRequest &request, void *stream);
+void conditional_amax_cuda(const ConditionalAmaxRequest &request, void *stream);
 void scaler_amax_cuda(const ScalerAmaxRequest &request, void *stream);
 void scaler_update_cuda(const ScalerUpdateRequest &request, void *stream);
 
-std::span<const KernelEntry<LookRequest>> look_device_kernels();
+std::span<const KernelEntry<ConditionalAmaxRequest>> look_device_kernels();
 std::span<const KernelEntry<ScalerAmaxRequest>> scaler_amax_device_kernels();
 std::span<const KernelEntry<ScalerUpdateRequest>> scaler_update_device_kernels();
 

@@ -66,14 +66,14 @@ __device__ __forceinline__ uint32_t searched_code(const CastJob &job, const Floa
 // shuffles.
 template <lpt_format kFormat, lpt_format kScale, Dtype kSource>
 __global__ void __launch_bounds__(kFragmentThreads) search_scales(CastJob job, Divisor fragments_of_row) {
-  const FragmentPlace place = fragment_place(job, fragments_of_row);
+  const FragmentIndex place = fragment_place(job, fragments_of_row);
   FloatFragment fragment = {};
   if (place.count > 0) {
     fragment = load_fragment<kSource>(job.source, place.row * job.source_stride + place.column, place.count,
                                       place.count == kFragment && job.loads_whole);
   }
   fragment = finite_numbers(fragment);
-  const FragmentFacts all = facts_of_lanes(facts_of(fragment), job.lanes);
+  const FragmentStats all = facts_of_lanes(stats_of(fragment), job.lanes);
   const int64_t block = place.column / kFragment >> job.lane_shift;
   const int64_t begin = block * job.lanes * kFragment, left = job.columns - begin;
   const auto count = static_cast<float>(left < job.lanes * kFragment ? left : job.lanes * kFragment);

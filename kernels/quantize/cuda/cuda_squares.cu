@@ -10,15 +10,15 @@ constexpr uint32_t kThreads = 256;
 constexpr uint32_t kLanes = 16;                     // lanes per square, one per row
 constexpr int64_t kMostSquares = int64_t{1} << 26;  // per launch, rounded up to whole rows of squares
 
-struct SquarePlace {
+struct SquareIndex {
   int64_t square_row, square_column;
   int64_t row, column;
   int32_t count;  // elements of the thread; 0: past the end of the matrix
 };
 
-__device__ __forceinline__ SquarePlace square_place(const CastJob &job, uint32_t squares_of_row) {
+__device__ __forceinline__ SquareIndex square_place(const CastJob &job, uint32_t squares_of_row) {
   const uint32_t index = (blockIdx.x * kThreads + threadIdx.x) / kLanes;
-  SquarePlace place = {};
+  SquareIndex place = {};
   place.square_row = job.first_line + index / squares_of_row;
   place.square_column = index % squares_of_row;
   place.row = place.square_row * kLanes + threadIdx.x % kLanes;
@@ -49,7 +49,7 @@ __device__ __forceinline__ BlockGridScale search_square(const CastJob &job, cons
 
 // Loads a scale that the caller supplies.
 template <lpt_format kScale>
-__device__ __forceinline__ BlockGridScale given_scale(const CastJob &job, const SquarePlace &place) {
+__device__ __forceinline__ BlockGridScale given_scale(const CastJob &job, const SquareIndex &place) {
   BlockGridScale scale = {};
   if (place.count > 0) scale.code = load_scale<kScale>(job, place.square_row, place.square_column);
   scale.inverse = inverse_scale(block_scale_value(kScale, scale.code) * tensor_scale_of(job));
@@ -57,26 +57,26 @@ __device__ __forceinline__ BlockGridScale given_scale(const CastJob &job, const 
 }
 
 template <lpt_format kFormat, lpt_format kScale>
-__device__ __forceinline__ BlockGridScale scale_of_square(const CastJob &job, const SquarePlace &place,
+__device__ __forceinline__ BlockGridScale scale_of_square(const CastJob &job, const SquareIndex &place,
                                                           const FloatFragment &fragment, uint32_t amax) {
   if (job.scales == BlockScales::kGiven) return given_scale<kScale>(job, place);
   if (job.scales == BlockScales::kSearched) return search_square<kFormat, kScale>(job, fragment, amax);
-  return settle_scale<kScale>(job, amax);
+  return compute_scale<kScale>(job, amax);
 }
 
 template <lpt_format kFormat, lpt_format kScale, Dtype kSource, bool kIsDrawn>
 __global__ void __launch_bounds__(kThreads) quantize_squares(CastJob job, uint32_t squares_of_row) {
   constexpr Element kTarget = small_element(kFormat);
-  const SquarePlace place = square_place(job, squares_of_row);
+  const SquareIndex place = square_place(job, squares_of_row);
   const bool is_full = place.count == kFragment;
   FloatFragment fragment = {};
   if (place.count > 0) {
     fragment = load_fragment<kSource>(job.source, place.row * job.source_stride + place.column, place.count,
                                       is_full && job.loads_whole);
   }
-  const FragmentFacts facts = facts_of(fragment);
-  tell_facts(job.amax, job.has_nan, facts);
-  const FragmentFacts all = facts_of_lanes(facts, kLanes);
+  const FragmentStats facts = stats_of(fragment);
+  report_stats(job.amax, job.has_nan, facts);
+  const FragmentStats all = facts_of_lanes(facts, kLanes);
   const BlockGridScale scale = scale_of_square<kFormat, kScale>(job, place, fragment, all.amax);
   if (place.count == 0) return;
   if (threadIdx.x % kLanes == 0 && job.scales != BlockScales::kGiven) {

@@ -38,16 +38,16 @@ __global__ void __launch_bounds__(kThreads) quantize_tiles(CastJob job) {
                                         at.count == kFragment && job.loads_whole);
   }
   FloatFragment fragments[kFragments];
-  FragmentFacts facts;
+  FragmentStats facts;
 #pragma unroll
   for (int32_t i = 0; i < kFragments; ++i) {
     fragments[i] = decode_fragment(raw[i]);
-    const FragmentFacts own = facts_of(fragments[i]);
+    const FragmentStats own = stats_of(fragments[i]);
     facts.amax = larger(facts.amax, own.amax);
     facts.has_nan |= own.has_nan;
   }
-  const FragmentFacts all = facts_of_block(facts);
-  const BlockGridScale scale = settle_scale<LPT_FORMAT_F32>(job, all.amax);
+  const FragmentStats all = facts_of_block(facts);
+  const BlockGridScale scale = compute_scale<LPT_FORMAT_F32>(job, all.amax);
   if (threadIdx.x == 0) {
     store_scale<LPT_FORMAT_F32>(job, job.first_line + blockIdx.y, blockIdx.x,
                                 written_scale<kTarget, LPT_FORMAT_F32>(scale.code, all.has_nan));

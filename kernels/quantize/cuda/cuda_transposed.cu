@@ -38,8 +38,8 @@ __global__ void __launch_bounds__(kTransposeThreads) quantize_transposed(CastJob
     fragment = load_fragment<kSource>(job.source, column * job.source_column_stride + row, count,
                                       count == kFragment && job.loads_whole);
   }
-  FragmentFacts facts;
-  if (job.amax != nullptr || job.has_nan != nullptr) facts = facts_of(fragment);
+  FragmentStats facts;
+  if (job.amax != nullptr || job.has_nan != nullptr) facts = stats_of(fragment);
   const uint64_t random = random_index(job, row, column);
   if (beside.target != nullptr && count > 0) {
     store_codes(beside.target, column * beside.stride + row, count, count == kFragment && beside.stores_whole,
@@ -52,7 +52,7 @@ __global__ void __launch_bounds__(kTransposeThreads) quantize_transposed(CastJob
   const int32_t written = target_row < job.rows ? count_below(target_column, job.columns) : 0;
   store_codes(job.target, target_row * job.target_stride + target_column, written,
               written == kFragment && job.stores_whole, transposed_copy);
-  tell_facts(job.amax, job.has_nan, facts);
+  report_stats(job.amax, job.has_nan, facts);
 }
 
 template <lpt_format kTarget>
