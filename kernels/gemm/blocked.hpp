@@ -24,9 +24,11 @@ namespace lpt {
 namespace {
 
 constexpr int64_t kBlockBytes = 128 << 10;
-constexpr int64_t kFloatSlabBytes = 6 << 20;  // f32 panels are twice as wide as bf16, and each slab may pack a again
-constexpr int64_t kFewRowsBytes = 384 << 10;  // of b, if a is one block that reads b once: a part of a typical L2
-constexpr int64_t kStepsAtOnce = 16;          // of k, if lanes are adjacent: reads and writes are then short runs
+constexpr int64_t kFloatBlockBytes = 384 << 10;  // with AVX-512, whose CPUs have 1 MiB of L2: b is read less often
+constexpr int64_t kFloatSlabBytes = 6 << 20;     // f32 panels are twice as wide as bf16, and each slab may pack a again
+constexpr int64_t kFewRowsBytes = 384 << 10;     // of b, if a is one block that reads b once: a part of a typical L2
+constexpr int64_t kStepsAtOnce = 16;             // of k, if lanes are adjacent: reads and writes are then short runs
+constexpr int64_t kStepsAhead = 8;  // prefetched from b, which is in L2: 1.3 times as fast on Granite Rapids
 
 // Sizes of the packed operands, and their addresses in the scratch.
 template <typename Isa>
@@ -44,8 +46,9 @@ struct BlockedLayout {
     constexpr int64_t kRowUnit = Isa::kVector * Isa::kPerDword;  // lanes that one decoded vector may hold
     constexpr int64_t kColumnUnit = std::lcm(2 * kPanelColumns, kPanelLanes);
     constexpr int64_t kMostBytes = Isa::kPerDword == 1 ? kFloatSlabBytes : kSlabBytes;
+    constexpr int64_t kRowBytes = Isa::kPerDword == 1 && Isa::kVector == 16 ? kFloatBlockBytes : kBlockBytes;
     const int64_t lane_bytes = 4 * greater(steps, 1);
-    blocking = blocking_of(request, kBlockBytes, lane_bytes, kRowUnit, kRowUnit);
+    blocking = blocking_of(request, kRowBytes, lane_bytes, kRowUnit, kRowUnit);
     blocking.span = kPanelColumns;
     blocking.columns =
         min_i64(greater(kMostBytes / lane_bytes / kColumnUnit, 1) * kColumnUnit, round_up(request.n, kColumnUnit));
@@ -286,6 +289,10 @@ void multiply_tile(const uint32_t *a, const uint32_t *b, int64_t steps, const Ti
     typename Isa::Dwords columns[kVectors];
 #pragma GCC unroll 4
     for (int v = 0; v < kVectors; ++v) columns[v] = Isa::load(b + v * Isa::kVector);
+    if constexpr (Isa::kPerDword == 1 && Isa::kVector == 16) {
+#pragma GCC unroll 4
+      for (int v = 0; v < kVectors; ++v) __builtin_prefetch(b + (kStepsAhead * Isa::kTileVectors + v) * Isa::kVector);
+    }
 #pragma GCC unroll 16
     for (int i = 0; i < kRows; ++i) {
       const auto row = Isa::repeat(a + i);

@@ -102,7 +102,7 @@ Status resolve_source(Context &context, const MatrixView &given, const Cast &cas
 // The kernels of one cast in launch order. Those of the tensor scale are NULL if the scale is given.
 struct Steps {
   const KernelEntry<AmaxRequest> *amax = nullptr;
-  const KernelEntry<ConditionalAmaxRequest> *look = nullptr;  // replaces `amax` if the scaler may supply it
+  const KernelEntry<ConditionalAmaxRequest> *conditional_amax = nullptr;  // replaces `amax` if the scaler may supply it
   const KernelEntry<ScalerAmaxRequest> *pick = nullptr;
   const KernelEntry<TensorScaleRequest> *scale = nullptr;
   const KernelEntry<QuantizeRequest> *quantize = nullptr;
@@ -122,7 +122,8 @@ Status choose_amax(Context &context, const QuantizeRequest &request, const Cast 
   }
   if (!is_delayed(cast)) return select_kernel(context, "amax", amax, {source}, &steps.amax);
   if (cast.scaler->options.zero_rule != LPT_SCALER_ZERO_RULE_USE_CURRENT) return {};
-  return select_kernel(context, "look", ConditionalAmaxRequest{amax, nullptr}, {source}, &steps.look);
+  return select_kernel(context, "conditional_amax", ConditionalAmaxRequest{amax, nullptr}, {source},
+                       &steps.conditional_amax);
 }
 
 // Returns the spec of the tensor scale.
@@ -162,7 +163,8 @@ Status queue_tensor_scale(Context &context, const Steps &steps, const QuantizeRe
   auto *const found = reinterpret_cast<DeviceAmax *>(memory);
   const AmaxRequest amax{request.source, &found->amax, &found->has_nan};
   if (steps.amax != nullptr) LPT_TRY(queue_kernel(context, *steps.amax, amax));
-  if (steps.look != nullptr) LPT_TRY(queue_kernel(context, *steps.look, {amax, &numbers_of(*scaler)->amax}));
+  if (steps.conditional_amax != nullptr)
+    LPT_TRY(queue_kernel(context, *steps.conditional_amax, {amax, &numbers_of(*scaler)->amax}));
   if (scaler != nullptr) LPT_TRY(queue_pick(context, steps, *scaler, found));
   const ScaleSpec spec = spec_of(request);
   *out_amax = scaler != nullptr ? &found->picked : &found->amax;

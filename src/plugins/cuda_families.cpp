@@ -54,7 +54,7 @@ std::span<const DeviceFamily> cuda_families() {
       family("gemm_finish", gemm_epilogue_device_kernels()),
       family_of_libraries("gemm_library", cublas_libraries()),
       family_of_libraries("gemm_sparse_library", cusparse_libraries()),
-      family("look", look_device_kernels()),
+      family("conditional_amax", conditional_amax_device_kernels()),
       family("scaler_amax", scaler_amax_device_kernels()),
       family("scaler_update", scaler_update_device_kernels()),
       family("tile_sums", tile_sums_device_kernels()),

@@ -16,7 +16,7 @@ TEST(SimtLook, SeeksNothingWhereThereIsAnAmax) {
     float amax = -1.0f;
     bool has_nan = true;
     take_next_order();
-    look_device_kernels().front().queue({{source.view(), &amax, &has_nan}, &unless}, nullptr);
+    conditional_amax_device_kernels().front().queue({{source.view(), &amax, &has_nan}, &unless}, nullptr);
     EXPECT_EQ(unless == 0.0f, amax > 0.0f);
     EXPECT_FALSE(has_nan);
   }
@@ -24,8 +24,8 @@ TEST(SimtLook, SeeksNothingWhereThereIsAnAmax) {
 
 TEST(SimtLook, WhatTheRowDoesNotTakeIsRejected) {
   Matrix source(LPT_FORMAT_F64, 1, 1, 0, 0);
-  EXPECT_STREQ("takes f32, bf16 and f16 only",
-               look_device_kernels().front().unsupported_reason({{source.view(), nullptr, nullptr}, nullptr}));
+  EXPECT_STREQ("takes f32, bf16 and f16 only", conditional_amax_device_kernels().front().unsupported_reason(
+                                                   {{source.view(), nullptr, nullptr}, nullptr}));
 }
 
 }  // namespace

@@ -51,7 +51,7 @@ void conditional_amax_cuda(const ConditionalAmaxRequest &request, void *stream);
 void scaler_amax_cuda(const ScalerAmaxRequest &request, void *stream);
 void scaler_update_cuda(const ScalerUpdateRequest &request, void *stream);
 
-std::span<const KernelEntry<ConditionalAmaxRequest>> look_device_kernels();
+std::span<const KernelEntry<ConditionalAmaxRequest>> conditional_amax_device_kernels();
 std::span<const KernelEntry<ScalerAmaxRequest>> scaler_amax_device_kernels();
 std::span<const KernelEntry<ScalerUpdateRequest>> scaler_update_device_kernels();
 

@@ -51,7 +51,9 @@ const char *unsupported_amax(const AmaxRequest &request) {
   return is_adjacent ? nullptr : "takes adjacent rows or columns only";
 }
 
-const char *unsupported_look(const ConditionalAmaxRequest &request) { return unsupported_amax(request.amax); }
+const char *unsupported_conditional_amax(const ConditionalAmaxRequest &request) {
+  return unsupported_amax(request.amax);
+}
 
 const char *unsupported_cast(const QuantizeRequest &request) {
   if (!are_numbers(request.source.format.element)) return "takes f32, bf16 and f16 only";
@@ -206,7 +208,8 @@ const char *unsupported_transpose(const TransposeRequest &request) {
 }
 
 constexpr KernelEntry<AmaxRequest> kAmax[] = {{"amax_cuda", 80, unsupported_amax, amax_cuda}};
-constexpr KernelEntry<ConditionalAmaxRequest> kLook[] = {{"look_cuda", 80, unsupported_look, conditional_amax_cuda}};
+constexpr KernelEntry<ConditionalAmaxRequest> kConditionalAmax[] = {
+    {"conditional_amax_cuda", 80, unsupported_conditional_amax, conditional_amax_cuda}};
 constexpr KernelEntry<QuantizeRequest> kQuantize[] = {
     {"quantize_fragments_cuda", 80, unsupported_fragments, quantize_fragments_cuda},
     {"quantize_lines_cuda", 80, unsupported_lines, quantize_lines_cuda},
@@ -226,7 +229,7 @@ constexpr KernelEntry<TransposeRequest> kTranspose[] = {{"transpose_cuda", 80, u
 }  // namespace
 
 std::span<const KernelEntry<AmaxRequest>> amax_device_kernels() { return kAmax; }
-std::span<const KernelEntry<ConditionalAmaxRequest>> look_device_kernels() { return kLook; }
+std::span<const KernelEntry<ConditionalAmaxRequest>> conditional_amax_device_kernels() { return kConditionalAmax; }
 std::span<const KernelEntry<QuantizeRequest>> quantize_device_kernels() { return kQuantize; }
 std::span<const KernelEntry<DequantizeRequest>> dequantize_device_kernels() { return kDequantize; }
 std::span<const KernelEntry<TileSumsRequest>> tile_sums_device_kernels() { return kSums; }
