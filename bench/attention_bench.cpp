@@ -67,22 +67,12 @@ std::string text_of(const AttentionShape &shape) {
          std::to_string(shape.width) + (shape.is_causal ? ", causal" : "");
 }
 
-// Returns whether this process may use the tiles of AMX. The library requests the permission.
-bool has_tiles() {
-  lpt_context_options options = LPT_CONTEXT_OPTIONS_INIT;
-  options.thread_count = 1;
-  options.isa = LPT_ISA_X86_AMX;
-  lpt_context *context = nullptr;
-  const bool has = lpt_context_create(&options, &context) == LPT_OK;
-  lpt_context_destroy(context);
-  return has;
-}
-
-// The fastest way of one thread to compute dot products of bf16: tiles, dot products of vectors, or f32.
+// Returns the fastest rate of one thread for dot products of bf16: by tiles, by dot products of vectors, or in f32.
 double bf16_peak() {
-  static const bool are_tiles = has_tiles();
-  const double peak = dot_peak(are_tiles ? Dot::kBf16Tiles : Dot::kBf16);
-  return peak > 0 ? peak : dot_peak(Dot::kF32);
+  for (const Dot dot : {Dot::kBf16Tiles, Dot::kBf16}) {
+    if (const double peak = dot_peak(dot); peak > 0) return peak;
+  }
+  return dot_peak(Dot::kF32);
 }
 
 // Returns the sum over concurrent threads.

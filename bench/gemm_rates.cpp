@@ -45,18 +45,6 @@ std::string isa_name(lpt_isa isa) {
   }
 }
 
-// Returns whether GEMMs of this ISA may use AMX tiles.
-bool may_use_tiles(lpt_isa isa) {
-  if (isa != LPT_ISA_AUTO && isa < LPT_ISA_X86_AMX) return false;
-  lpt_context_options options = LPT_CONTEXT_OPTIONS_INIT;
-  options.thread_count = 1;
-  options.isa = LPT_ISA_X86_AMX;
-  lpt_context *context = nullptr;
-  const bool may = lpt_context_create(&options, &context) == LPT_OK;
-  lpt_context_destroy(context);
-  return may;
-}
-
 // Memory for the read benchmark, as large as the compared weights, allocated by the library like these.
 class Memory {
  public:
@@ -332,7 +320,7 @@ class Rates {
   size_t shape_index_ = 0;
   double part_ = 0;
   std::map<GemmLimit, Ceiling> ceilings_;  // by kind
-  const bool has_tiles_ = may_use_tiles(options_.isa);
+  const bool has_tiles_ = options_.isa == LPT_ISA_AUTO || options_.isa == LPT_ISA_X86_AMX;
 };
 
 }  // namespace

@@ -1,8 +1,11 @@
 #include "bench/peaks.hpp"
 
+#include <cpuid.h>
 #include <sched.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #include <chrono>
 #include <cstdint>
@@ -169,7 +172,17 @@ void read_words(const char *data, size_t bytes) {
 
 }  // namespace
 
+// Returns whether the CPU has the tiles of AMX and Linux permits this process to use them.
+static bool has_tiles() {
+  constexpr unsigned kBf16 = 1u << 22, kTile = 1u << 24, kInt8 = 1u << 25, kAll = kBf16 | kTile | kInt8;
+  constexpr int kRequestPermission = 0x1023, kTileData = 18;
+  unsigned a = 0, b = 0, c = 0, d = 0;
+  return __get_cpuid_count(7, 0, &a, &b, &c, &d) != 0 && (d & kAll) == kAll &&
+         syscall(SYS_arch_prctl, kRequestPermission, kTileData) == 0;
+}
+
 double dot_peak(Dot dot, bool has_avx512) {
+  if ((dot == Dot::kBf16Tiles || dot == Dot::kInt8Tiles) && !has_tiles()) return 0;
   if (dot == Dot::kBf16Tiles) return gflops(run_bf16_tiles, kTileSums * 16 * 16 * 32 * 2);
   if (dot == Dot::kInt8Tiles) return gflops(run_int8_tiles, kTileSums * 16 * 16 * 64 * 2);
   if (has_avx512 && __builtin_cpu_supports("avx512f")) {

@@ -9,8 +9,7 @@ namespace lpt::bench {
 enum class Dot { kF32, kBf16, kInt8, kBf16Tiles, kInt8Tiles };
 
 // Returns GFLOP/s of one kind in the widest vectors: the best of some runs of a fraction of a millisecond. Returns 0 if the CPU
-// lacks the instruction. Without AVX-512 only f32 is available. Tiles may only be measured if the process has permission to use
-// them: a context of LPT_ISA_X86_AMX can be created.
+// lacks the instruction, or if Linux does not permit this process to use tiles. Without AVX-512 only f32 is available.
 double dot_peak(Dot dot, bool has_avx512 = true);
 
 // Returns the seconds to read these bytes once, in order.

@@ -157,7 +157,7 @@ struct ForwardTiles {
 };
 
 // The GEMMs of the backward pass, see Backward. Sums are blocks of 32 × 32 floats. p and s of up to kUnits units are kept, because
-// a product with one step loads and stores more sums than it multiplies.
+// a multiplication of one step loads and stores more sums than it computes.
 struct BackwardTiles {
   using Head = BackwardLanes<PairWords, kStepWords>;
   static constexpr int64_t kRows = kPairRows;
