@@ -7,13 +7,9 @@
 namespace lpt {
 namespace {
 
-bool is_number(lpt_format format) {
-  return format == LPT_FORMAT_F32 || format == LPT_FORMAT_BF16 || format == LPT_FORMAT_F16;
-}
-
 const char *unsupported_views(std::initializer_list<const MatrixView *> views) {
   for (const MatrixView *view : views) {
-    if (!is_number(view->format.id)) return "takes f32, bf16 and f16 only";
+    if (!is_float_dtype(view->format.id)) return "takes f32, bf16 and f16 only";
     if (view->column_stride != 1) return "takes adjacent columns only";
   }
   return nullptr;

@@ -6,10 +6,7 @@
 namespace lpt {
 namespace {
 
-bool is_wide(const MatrixView &view) {
-  const lpt_format format = view.format.id;
-  return format == LPT_FORMAT_F64 || format == LPT_FORMAT_F32 || format == LPT_FORMAT_F16 || format == LPT_FORMAT_BF16;
-}
+bool is_wide(const MatrixView &view) { return view.format.id == LPT_FORMAT_F64 || is_float_dtype(view.format.id); }
 
 const char *unsupported_any(std::initializer_list<const MatrixView *> views) {
   for (const MatrixView *view : views) {

@@ -1,15 +1,12 @@
 // Kernels of attention, fastest first. There is no reference kernel: if no kernel supports a request, the operation runs GEMMs
 // and a softmax.
 #include "kernels/attention/kernels.hpp"
+#include "src/formats/format.hpp"
 
 namespace lpt {
 namespace {
 
 #if defined(LPT_HAVE_X86)
-bool is_float(const AttentionMatrix &matrix) {
-  return matrix.format == LPT_FORMAT_F32 || matrix.format == LPT_FORMAT_BF16 || matrix.format == LPT_FORMAT_F16;
-}
-
 // With fewer lanes, GEMMs and a softmax are faster.
 constexpr int64_t kFewestLanes = 16;
 
@@ -20,10 +17,10 @@ const char *unsupported_shape(const AttentionShape &shape) {
 
 const char *unsupported_forward(const AttentionForwardRequest &request) {
   const bool has_mask = request.mask.format != LPT_FORMAT_NONE, has_sums = request.log_sums.format != LPT_FORMAT_NONE;
-  if (has_mask && !is_float(request.mask)) return "the mask is none of f32, bf16, f16";
+  if (has_mask && !is_float_dtype(request.mask.format)) return "the mask is none of f32, bf16, f16";
   if (has_sums && request.log_sums.format != LPT_FORMAT_F32) return "log_sum_exp is not f32";
   for (const AttentionMatrix *matrix : {&request.query, &request.key, &request.value, &request.output}) {
-    if (!is_float(*matrix)) return "a format is none of f32, bf16, f16";
+    if (!is_float_dtype(matrix->format)) return "a format is none of f32, bf16, f16";
   }
   return unsupported_shape(request.shape);
 }
@@ -31,7 +28,7 @@ const char *unsupported_forward(const AttentionForwardRequest &request) {
 const char *unsupported_backward(const AttentionBackwardRequest &request) {
   for (const AttentionMatrix *matrix :
        {&request.output_gradient, &request.query_gradient, &request.key_gradient, &request.value_gradient}) {
-    if (!is_float(*matrix)) return "a format is none of f32, bf16, f16";
+    if (!is_float_dtype(matrix->format)) return "a format is none of f32, bf16, f16";
   }
   return unsupported_forward(request.forward);
 }

@@ -7,7 +7,7 @@ namespace {
 
 bool is_operand(const MatrixView &view) {
   const lpt_format element = view.format.element;
-  if (element == LPT_FORMAT_F32 || element == LPT_FORMAT_F16 || element == LPT_FORMAT_BF16) return true;
+  if (is_float_dtype(element)) return true;
   return has_element(element) && element_of(element).bits <= 8;
 }
 

@@ -9,10 +9,6 @@
 namespace lpt::library {
 namespace {
 
-bool is_number(lpt_format element) {
-  return element == LPT_FORMAT_F32 || element == LPT_FORMAT_BF16 || element == LPT_FORMAT_F16;
-}
-
 bool is_integer(lpt_format element) {
   return element == LPT_FORMAT_INT8 || element == LPT_FORMAT_INT4 || element == LPT_FORMAT_UINT4;
 }
@@ -24,7 +20,7 @@ bool is_library_float(lpt_format element) {
 
 // Returns whether the conversion kernels support the format.
 bool is_convertible(lpt_format element) {
-  return is_number(element) || is_library_float(element) || is_integer(element);
+  return is_float_dtype(element) || is_library_float(element) || is_integer(element);
 }
 
 bool has_blocks(const Format &format, lpt_format scale, int32_t rows, int32_t columns) {
@@ -107,7 +103,8 @@ const char *unsupported_all_but_operands(const GemmRequest &request) {
   if (request.is_f64) return "takes no f64";
   if (request.is_portable) return "the order of its sums is its own: not LPT_GEMM_PORTABLE_ORDER";
   if (request.arithmetic != LPT_GEMM_ARITHMETIC_NATIVE) return "multiplies as the device does only";
-  return is_number(request.c.format.element) && request.c.format.is_plain() ? nullptr : "gives f32, bf16 and f16 only";
+  return is_float_dtype(request.c.format.element) && request.c.format.is_plain() ? nullptr
+                                                                                 : "gives f32, bf16 and f16 only";
 }
 
 LibraryOperand operand_of(const MatrixView &view, bool is_transposed, LibraryScales scales) {
@@ -312,7 +309,7 @@ LibraryPlan plan_four_bits(const GemmRequest &request) {
 const char *unsupported_numbers(const GemmRequest &request) {
   if (const char *why = unsupported_call(request)) return why;
   const bool are_plain = request.a.format.is_plain() && request.b.format.is_plain();
-  if (!are_plain || !is_number(request.a.format.element)) return "takes f32, bf16 and f16 only";
+  if (!are_plain || !is_float_dtype(request.a.format.element)) return "takes f32, bf16 and f16 only";
   return request.a.format.element == request.b.format.element ? nullptr : "takes a and b of one format only";
 }
 

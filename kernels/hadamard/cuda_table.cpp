@@ -4,13 +4,9 @@
 namespace lpt {
 namespace {
 
-bool is_number(lpt_format element) {
-  return element == LPT_FORMAT_F32 || element == LPT_FORMAT_BF16 || element == LPT_FORMAT_F16;
-}
-
 const char *unsupported_rotation(const HadamardRequest &request) {
-  if (!is_number(request.source.format.element)) return "takes f32, bf16 and f16 only";
-  if (!is_number(request.target.format.element)) return "gives f32, bf16 and f16 only";
+  if (!is_float_dtype(request.source.format.element)) return "takes f32, bf16 and f16 only";
+  if (!is_float_dtype(request.target.format.element)) return "gives f32, bf16 and f16 only";
   return request.source.column_stride == 1 ? nullptr : "takes adjacent columns only";
 }
 

@@ -5,9 +5,7 @@ namespace lpt {
 namespace {
 
 const char *unsupported_ones(const OnesRequest &request) {
-  const lpt_format id = request.target.format.id;
-  const bool is_taken = id == LPT_FORMAT_F32 || id == LPT_FORMAT_BF16 || id == LPT_FORMAT_F16;
-  return is_taken ? nullptr : "gives f32, bf16 and f16 only";
+  return is_float_dtype(request.target.format.id) ? nullptr : "gives f32, bf16 and f16 only";
 }
 
 const char *unsupported_numbers(const MatrixView &numbers) {

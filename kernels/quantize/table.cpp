@@ -7,11 +7,6 @@ namespace {
 
 #if defined(LPT_HAVE_X86_AVX2) || defined(LPT_HAVE_X86_AVX512)
 
-bool is_f32_or_half(const MatrixView &view) {
-  const lpt_format plain = view.format.element;
-  return plain == LPT_FORMAT_F32 || plain == LPT_FORMAT_BF16 || plain == LPT_FORMAT_F16;
-}
-
 constexpr const char *kNoSource = "source is not f32, bf16 or f16";
 
 // Accepts rounding to nearest even and rounding modes that add bits below the last place and truncate.
@@ -26,7 +21,7 @@ const char *unsupported_added_bits(const QuantizeRequest &request) {
 }
 
 const char *unsupported_halves(const QuantizeRequest &request) {
-  if (!is_f32_or_half(request.source)) return kNoSource;
+  if (!is_float_dtype(request.source.format.element)) return kNoSource;
   if (request.source.column_stride != 1) return "source columns are not adjacent";
   const lpt_format plain = request.target.format.element;
   if (plain != LPT_FORMAT_F16 && plain != LPT_FORMAT_BF16) return "element is not f16 or bf16";
@@ -35,7 +30,7 @@ const char *unsupported_halves(const QuantizeRequest &request) {
 }
 
 const char *unsupported_floats(const QuantizeRequest &request) {
-  if (!is_f32_or_half(request.source)) return kNoSource;
+  if (!is_float_dtype(request.source.format.element)) return kNoSource;
   if (request.source.column_stride != 1) return "source columns are not adjacent";
   if (request.target.format.element != LPT_FORMAT_F32) return "element is not f32";
   return request.target.format.has_block_scale() ? "target has block scales" : nullptr;
@@ -44,7 +39,7 @@ const char *unsupported_floats(const QuantizeRequest &request) {
 const char *unsupported_zero_points(const QuantizeRequest &request) {
   const Format &format = request.target.format;
   if (!format.has_zero_point()) return "target has no zero points";
-  if (!is_f32_or_half(request.source)) return kNoSource;
+  if (!is_float_dtype(request.source.format.element)) return kNoSource;
   if (request.source.column_stride != 1) return "source columns are not adjacent";
   if (format.block_rows != 1) return "blocks are no part of a row";
   if (format.block_columns != LPT_BLOCK_EXTENT_FULL && format.block_columns < 16)
@@ -67,7 +62,7 @@ const char *unsupported_to_dequantize(const DequantizeRequest &request) {
 #if defined(LPT_HAVE_X86_AVX2)
 
 const char *unsupported_amax_avx2(const AmaxRequest &request) {
-  if (!is_f32_or_half(request.source)) return kNoSource;
+  if (!is_float_dtype(request.source.format.element)) return kNoSource;
   return with_adjacent_columns(request.source).column_stride == 1 ? nullptr
                                                                   : "source has neither adjacent rows nor columns";
 }
@@ -122,7 +117,7 @@ const char *unsupported_blocks_avx2(const QuantizeRequest &request) {
 }
 
 const char *unsupported_errors_avx2(const CastErrorsRequest &request) {
-  if (!is_f32_or_half(request.source)) return kNoSource;
+  if (!is_float_dtype(request.source.format.element)) return kNoSource;
   if (request.source.column_stride != 1) return "source columns are not adjacent";
   const bool is_half = request.element == LPT_FORMAT_F16 || request.element == LPT_FORMAT_BF16;
   return is_half ? nullptr : unsupported_element_avx2(request.element);
@@ -130,7 +125,7 @@ const char *unsupported_errors_avx2(const CastErrorsRequest &request) {
 
 const char *unsupported_avx2(const QuantizeRequest &request) {
   const MatrixView &source = request.source;
-  if (!is_f32_or_half(source)) return kNoSource;
+  if (!is_float_dtype(source.format.element)) return kNoSource;
   if (source.column_stride != 1 && source.row_stride != 1) return "source has neither adjacent rows nor columns";
   if (const char *reason = unsupported_element_avx2(request.target.format.element)) return reason;
   if (const char *reason = unsupported_blocks_avx2(request)) return reason;
@@ -141,7 +136,7 @@ const char *unsupported_avx2(const QuantizeRequest &request) {
 #if defined(LPT_HAVE_X86_AVX512)
 
 const char *unsupported_amax(const AmaxRequest &request) {
-  if (!is_f32_or_half(request.source)) return kNoSource;
+  if (!is_float_dtype(request.source.format.element)) return kNoSource;
   return with_adjacent_columns(request.source).column_stride == 1 ? nullptr : "source has no adjacent numbers";
 }
 
@@ -175,7 +170,7 @@ const char *unsupported_rounding(const QuantizeRequest &request) {
 
 // Conditions of all casts to small elements, for any layout of the source.
 const char *unsupported_small(const QuantizeRequest &request) {
-  if (!is_f32_or_half(request.source)) return kNoSource;
+  if (!is_float_dtype(request.source.format.element)) return kNoSource;
   if (request.target.format.has_zero_point()) return "target has zero points";
   const char *reason = unsupported_element(request);
   return reason != nullptr ? reason : unsupported_rounding(request);
@@ -204,7 +199,7 @@ const char *unsupported_block_scales(const QuantizeRequest &request) {
 }
 
 const char *unsupported_sums_of_rows(const MagnitudeSumRequest &request) {
-  if (!is_f32_or_half(request.source)) return kNoSource;
+  if (!is_float_dtype(request.source.format.element)) return kNoSource;
   return request.source.column_stride == 1 ? nullptr : "source columns are not adjacent";
 }
 

@@ -5,19 +5,15 @@
 namespace lpt {
 namespace {
 
-bool is_number(lpt_format format) {
-  return format == LPT_FORMAT_F32 || format == LPT_FORMAT_BF16 || format == LPT_FORMAT_F16;
-}
-
 const char *unsupported_reduce(const ReduceRequest &request) {
-  if (!is_number(request.format) || !is_number(request.target_format)) return "takes f32, bf16 and f16 only";
+  if (!is_float_dtype(request.format) || !is_float_dtype(request.target_format)) return "takes f32, bf16 and f16 only";
   const bool are_few = request.source_count <= kMostDeviceSources && request.target_count <= kMostDeviceSources;
   return are_few ? nullptr : "takes 32 sources and targets at most";
 }
 
 const char *unsupported_columns(const ColumnsRequest &request) {
   const MatrixView &source = request.source, &target = request.target;
-  if (!is_number(source.format.id) || !is_number(target.format.id)) return "takes f32, bf16 and f16 only";
+  if (!is_float_dtype(source.format.id) || !is_float_dtype(target.format.id)) return "takes f32, bf16 and f16 only";
   return source.column_stride == 1 && target.column_stride == 1 ? nullptr : "takes adjacent columns only";
 }
 

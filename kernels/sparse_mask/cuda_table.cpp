@@ -4,14 +4,10 @@
 namespace lpt {
 namespace {
 
-bool is_number(lpt_format element) {
-  return element == LPT_FORMAT_F32 || element == LPT_FORMAT_BF16 || element == LPT_FORMAT_F16;
-}
-
 bool is_adjacent(const MatrixView &view) { return view.data == nullptr || view.column_stride == 1; }
 
 const char *unsupported_any_mask(const SparseMaskRequest &request) {
-  if (!is_number(request.source.format.element)) return "takes f32, bf16 and f16 only";
+  if (!is_float_dtype(request.source.format.element)) return "takes f32, bf16 and f16 only";
   if (!is_adjacent(request.source) || !is_adjacent(request.mask) || !is_adjacent(request.masked)) {
     return "takes groups of adjacent columns only";
   }
@@ -23,15 +19,15 @@ const char *unsupported_mask(const SparseMaskRequest &request) {
 }
 
 const char *unsupported_apply(const MaskApplyRequest &request) {
-  return is_number(request.source.format.element) ? nullptr : "takes f32, bf16 and f16 only";
+  return is_float_dtype(request.source.format.element) ? nullptr : "takes f32, bf16 and f16 only";
 }
 
 const char *unsupported_decay(const MaskDecayRequest &request) {
-  return is_number(request.weight.format.element) ? nullptr : "takes f32, bf16 and f16 only";
+  return is_float_dtype(request.weight.format.element) ? nullptr : "takes f32, bf16 and f16 only";
 }
 
 const char *unsupported_measure(const SparseMeasureRequest &request) {
-  if (!is_number(request.source.format.element)) return "takes f32, bf16 and f16 only";
+  if (!is_float_dtype(request.source.format.element)) return "takes f32, bf16 and f16 only";
   const bool is_drawn = request.rule == LPT_SPARSE_RULE_MVUE || request.rule == LPT_SPARSE_RULE_MVUE_TWO_DRAWS;
   return is_drawn && request.of != 4 && request.of != 8 ? "takes drawn groups of 4 and 8 only" : nullptr;
 }

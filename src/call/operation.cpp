@@ -50,9 +50,7 @@ Status check_shape(const MatrixView &view, const char *name, int64_t rows, int64
                  number(rows), number(columns), like_name);
 }
 
-bool is_wide_float(lpt_format format) {
-  return format == LPT_FORMAT_F64 || format == LPT_FORMAT_F32 || format == LPT_FORMAT_BF16 || format == LPT_FORMAT_F16;
-}
+bool is_wide_float(lpt_format format) { return format == LPT_FORMAT_F64 || is_float_dtype(format); }
 
 Status check_wide_float(const MatrixView &view, const char *name) {
   if (is_wide_float(view.format.id)) return {};

@@ -55,6 +55,11 @@ inline int64_t row_bytes(lpt_format plain, int64_t columns) { return packed_byte
 // and arithmetic reject them.
 constexpr bool is_index_format(lpt_format id) { return id == LPT_FORMAT_INT32 || id == LPT_FORMAT_INT64; }
 
+// Returns whether the format is f32, bf16 or f16, in which models compute.
+constexpr bool is_float_dtype(lpt_format id) {
+  return id == LPT_FORMAT_F32 || id == LPT_FORMAT_BF16 || id == LPT_FORMAT_F16;
+}
+
 // The element of a plain format of at most 16 bits. f32, f64 and index formats have none because they are not encoded.
 bool has_element(lpt_format plain);
 Element element_of(lpt_format plain);

@@ -11,10 +11,6 @@ namespace {
 constexpr uint32_t kFirstRole = 0, kSecondRole = 1;
 constexpr int kRankShift = 54;  // ten bits, for 1024 ranks
 
-bool is_half_or_wider(lpt_format plain) {
-  return plain == LPT_FORMAT_F32 || plain == LPT_FORMAT_F16 || plain == LPT_FORMAT_BF16;
-}
-
 // Returns true if the format represents NaN: a NaN of one rank must be a NaN of the result on all ranks.
 bool represents_nan(const Format &format) {
   if (format.has_block_scale() || format.has_tensor_scale() || format.element == LPT_FORMAT_F32) return true;
@@ -111,7 +107,7 @@ Status choose_wire(Context &context, const lpt_reduce_options &options, const Fo
   cast.source = dense_view(own.id, nullptr, 1, out_wire.segment);
   cast.target = share_view(format, out_wire.segment);
   cast.rounding = options.rounding;
-  cast.overflow = format.is_plain() && is_half_or_wider(format.element) ? LPT_OVERFLOW_INFINITE : LPT_OVERFLOW_SATURATE;
+  cast.overflow = format.is_plain() && is_float_dtype(format.element) ? LPT_OVERFLOW_INFINITE : LPT_OVERFLOW_SATURATE;
   LPT_TRY(resolve_rule(format, options.rounding, LPT_SCALE_RULE_DEFAULT, cast.rule));
   LPT_TRY(make_random(options.random, RandomDomain::kCollective, kFirstRole, 0, 16, 7, cast.random));
   cast.random_column_stride = 1;

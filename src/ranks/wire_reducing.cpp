@@ -1,6 +1,7 @@
 #include "src/ranks/wire_reducing.hpp"
 
 #include "src/call/launch.hpp"
+#include "src/cast/cast.hpp"
 
 namespace lpt {
 namespace {

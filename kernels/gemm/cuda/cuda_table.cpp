@@ -4,10 +4,6 @@
 namespace lpt {
 namespace {
 
-bool is_number(lpt_format element) {
-  return element == LPT_FORMAT_F32 || element == LPT_FORMAT_BF16 || element == LPT_FORMAT_F16;
-}
-
 bool is_integer(lpt_format element) {
   return element == LPT_FORMAT_INT8 || element == LPT_FORMAT_INT4 || element == LPT_FORMAT_UINT4;
 }
@@ -19,7 +15,7 @@ const char *unsupported_conversion(const OperandConversionRequest &request) {
                      format.block_rows == 1 && format.block_columns == 32;
   const bool is_byte = target == LPT_FORMAT_E4M3FN;
   if (is_byte) return is_mx || format.element == LPT_FORMAT_INT4 ? nullptr : "gives e4m3fn of int4 and mxfp4 only";
-  if (!is_number(target)) return "gives f32, bf16, f16 and e4m3fn only";
+  if (!is_float_dtype(target)) return "gives f32, bf16, f16 and e4m3fn only";
   const bool is_half = format.element == LPT_FORMAT_BF16 || format.element == LPT_FORMAT_F16;
   if (!is_integer(format.element) && !(is_half && target == LPT_FORMAT_F32)) {
     return "takes int8, int4 and uint4, and 16 bits to f32 only";
@@ -30,7 +26,7 @@ const char *unsupported_conversion(const OperandConversionRequest &request) {
 }
 
 const char *unsupported_finish(const GemmEpilogueRequest &request) {
-  return is_number(request.c.format.element) ? nullptr : "gives f32, bf16 and f16 only";
+  return is_float_dtype(request.c.format.element) ? nullptr : "gives f32, bf16 and f16 only";
 }
 
 constexpr KernelEntry<OperandConversionRequest> kConversion[] = {

@@ -10,10 +10,6 @@
 namespace lpt {
 namespace {
 
-bool are_numbers(lpt_format element) {
-  return element == LPT_FORMAT_F32 || element == LPT_FORMAT_BF16 || element == LPT_FORMAT_F16;
-}
-
 bool is_byte(lpt_format element) { return element == LPT_FORMAT_E4M3FN || element == LPT_FORMAT_E5M2; }
 
 bool is_integer(lpt_format element) { return element == LPT_FORMAT_INT8 || element == LPT_FORMAT_INT4; }
@@ -46,7 +42,7 @@ bool is_rule_taken(lpt_scale_rule rule) {
 }
 
 const char *unsupported_amax(const AmaxRequest &request) {
-  if (!are_numbers(request.source.format.element)) return "takes f32, bf16 and f16 only";
+  if (!is_float_dtype(request.source.format.element)) return "takes f32, bf16 and f16 only";
   const bool is_adjacent = request.source.column_stride == 1 || request.source.row_stride == 1;
   return is_adjacent ? nullptr : "takes adjacent rows or columns only";
 }
@@ -56,7 +52,7 @@ const char *unsupported_conditional_amax(const ConditionalAmaxRequest &request) 
 }
 
 const char *unsupported_cast(const QuantizeRequest &request) {
-  if (!are_numbers(request.source.format.element)) return "takes f32, bf16 and f16 only";
+  if (!is_float_dtype(request.source.format.element)) return "takes f32, bf16 and f16 only";
   if (!is_small(request.target.format.element)) return "gives e4m3fn, e5m2, e3m2fn, e2m3fn, e2m1fn, int8 and int4 only";
   if (request.rounding != LPT_ROUNDING_NEAREST_EVEN && request.rounding != LPT_ROUNDING_STOCHASTIC) {
     return "rounds to nearest even or stochastically only";
@@ -162,19 +158,19 @@ const char *unsupported_transposed(const QuantizeRequest &request) {
 
 const char *unsupported_any(const QuantizeRequest &request) {
   if (request.untransposed.data != nullptr || is_prepared(request)) return "writes one output, and rotates nothing";
-  if (!are_numbers(request.source.format.element)) return "takes f32, bf16 and f16 only";
+  if (!is_float_dtype(request.source.format.element)) return "takes f32, bf16 and f16 only";
   const bool is_long = request.rule == LPT_SCALE_RULE_LIST && request.scale_list_count > kLongestListOnDevice;
   return is_long ? "takes lists of 64 scales at most" : nullptr;
 }
 
 const char *unsupported_any_codes(const DequantizeRequest &request) {
-  return are_numbers(request.target.format.element) ? nullptr : "gives f32, bf16 and f16 only";
+  return is_float_dtype(request.target.format.element) ? nullptr : "gives f32, bf16 and f16 only";
 }
 
 const char *unsupported_wide(const QuantizeRequest &request) {
   const lpt_format target = request.target.format.element;
   const bool is_half = target == LPT_FORMAT_BF16 || target == LPT_FORMAT_F16;
-  if (!are_numbers(request.source.format.element) || !is_half || !request.target.format.is_plain()) {
+  if (!is_float_dtype(request.source.format.element) || !is_half || !request.target.format.is_plain()) {
     return "gives bf16 and f16, of f32, bf16 and f16 only";
   }
   if (request.source.column_stride != 1) return "takes adjacent columns only";
@@ -186,21 +182,21 @@ const char *unsupported_wide(const QuantizeRequest &request) {
 const char *unsupported_dequantize(const DequantizeRequest &request) {
   const Format &format = request.source.format;
   if (!is_small(format.element)) return "takes e4m3fn, e5m2, e3m2fn, e2m3fn, e2m1fn, int8 and int4 only";
-  if (!are_numbers(request.target.format.element)) return "gives f32, bf16 and f16 only";
+  if (!is_float_dtype(request.target.format.element)) return "gives f32, bf16 and f16 only";
   const bool has_narrow = format.block_scale != LPT_FORMAT_NONE && format.block_columns != LPT_BLOCK_EXTENT_FULL &&
                           format.block_columns < 16;
   return has_narrow ? "takes blocks of at least 16 columns only" : nullptr;
 }
 
 const char *unsupported_sums(const TileSumsRequest &request) {
-  if (!are_numbers(request.source.format.element)) return "takes f32, bf16 and f16 only";
+  if (!is_float_dtype(request.source.format.element)) return "takes f32, bf16 and f16 only";
   return request.source.column_stride == 1 ? nullptr : "takes adjacent columns only";
 }
 
 const char *unsupported_transpose(const TransposeRequest &request) {
   const Format &format = request.source.format;
   const bool is_integer = format.element == LPT_FORMAT_INT8 || format.element == LPT_FORMAT_UINT8;
-  if (!is_byte(format.element) && !is_integer && !are_numbers(format.element)) {
+  if (!is_byte(format.element) && !is_integer && !is_float_dtype(format.element)) {
     return "takes f32, bf16, f16, e4m3fn, e5m2, int8 and uint8 only";
   }
   const bool has_scales = format.block_scale != LPT_FORMAT_NONE;
