@@ -65,7 +65,7 @@ __global__ void __launch_bounds__(kLineThreads) cross_entropy_sums(SumsJob job) 
 
 // Gradient.
 
-struct GradientJob {
+struct LossGradientJob {
   DeviceRows logits, gradient;
   const int64_t *places;
   const double *log_sums, *factors;
@@ -84,7 +84,7 @@ __device__ __forceinline__ SplitLog split_log(double log_sum) {
   return {high, low == low ? low : 0.0f};
 }
 
-__global__ void __launch_bounds__(kLineThreads) cross_entropy_gradient(GradientJob job) {
+__global__ void __launch_bounds__(kLineThreads) cross_entropy_gradient(LossGradientJob job) {
   const int64_t column = first_column_of_grid();
   const int32_t count = fragment_count(job.columns, column);
   if (count == 0) return;
@@ -190,15 +190,15 @@ void cross_entropy_sums_cuda(const CrossEntropySumsRequest &request, void *strea
 void cross_entropy_gradient_cuda(const CrossEntropyGradientRequest &request, void *stream) {
   const MatrixView &logits = request.logits;
   if (logits.rows == 0 || logits.columns == 0) return;
-  const GradientJob job = {lines_of(logits),
-                           lines_of(request.gradient),
-                           request.places,
-                           request.log_sums,
-                           request.factors,
-                           static_cast<float>(request.off + request.on),
-                           static_cast<float>(request.off),
-                           logits.rows,
-                           logits.columns};
+  const LossGradientJob job = {lines_of(logits),
+                               lines_of(request.gradient),
+                               request.places,
+                               request.log_sums,
+                               request.factors,
+                               static_cast<float>(request.off + request.on),
+                               static_cast<float>(request.off),
+                               logits.rows,
+                               logits.columns};
   const FragmentGrid grid = fragment_grid(logits.rows, logits.columns, kLineThreads);
   LPT_LAUNCH(cross_entropy_gradient, blocks_of_grid(grid), threads_of_grid(grid), 0, stream, job);
 }

@@ -76,7 +76,7 @@ __global__ void __launch_bounds__(kLineThreads) round_rows(RoundJob job) {
 
 // Gradient.
 
-struct GradientJob {
+struct TableGradientJob {
   DeviceRows output_gradient;
   const int64_t *places;
   float *gradient;
@@ -87,7 +87,7 @@ struct GradientJob {
 
 // A block owns the classes i with i mod gridDim.x = blockIdx.x in kLineThreads columns. Each thread adds one column in row
 // order, and keeps the sum in a register while consecutive rows have the same class.
-__global__ void __launch_bounds__(kLineThreads) embedding_gradient(GradientJob job) {
+__global__ void __launch_bounds__(kLineThreads) embedding_gradient(TableGradientJob job) {
   __shared__ int64_t owned[kLineThreads];  // classes of a batch of rows, or -1
   const int64_t column = int64_t{blockIdx.y} * kLineThreads + threadIdx.x;
   const bool is_column = column < job.columns;
@@ -153,14 +153,14 @@ void embedding_cuda(const EmbeddingRequest &request, void *stream) {
 void embedding_gradient_cuda(const EmbeddingGradientRequest &request, void *stream) {
   const MatrixView &gradient = request.gradient;
   if (gradient.rows == 0 || gradient.columns == 0) return;
-  const GradientJob job = {lines_of(request.output_gradient),
-                           request.places,
-                           static_cast<float *>(gradient.data),
-                           gradient.row_stride,
-                           request.output_gradient.rows,
-                           gradient.columns,
-                           gradient.rows,
-                           request.is_accumulated};
+  const TableGradientJob job = {lines_of(request.output_gradient),
+                                request.places,
+                                static_cast<float *>(gradient.data),
+                                gradient.row_stride,
+                                request.output_gradient.rows,
+                                gradient.columns,
+                                gradient.rows,
+                                request.is_accumulated};
   const dim3 grid(static_cast<uint32_t>(gradient.rows < kOwners ? gradient.rows : kOwners),
                   static_cast<uint32_t>((gradient.columns + kLineThreads - 1) / kLineThreads));
   LPT_LAUNCH(embedding_gradient, grid, kLineThreads, 0, stream, job);

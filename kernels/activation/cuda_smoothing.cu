@@ -6,10 +6,8 @@
 namespace lpt {
 namespace {
 
-constexpr uint32_t kThreads = 256;
-
 __global__ void smoothing(const float *column_amax, int64_t columns, uint8_t *factors) {
-  const int64_t column = int64_t{blockIdx.x} * kThreads + threadIdx.x;
+  const int64_t column = int64_t{blockIdx.x} * kBlockThreads + threadIdx.x;
   if (column < columns) factors[column] = smoothing_factor(column_amax[column]);
 }
 
@@ -17,8 +15,8 @@ __global__ void smoothing(const float *column_amax, int64_t columns, uint8_t *fa
 
 void smoothing_cuda(const SmoothingRequest &request, void *stream) {
   if (request.columns == 0) return;
-  const auto blocks = static_cast<uint32_t>((request.columns + kThreads - 1) / kThreads);
-  LPT_LAUNCH(smoothing, blocks, kThreads, 0, stream, request.column_amax, request.columns, request.factors);
+  LPT_LAUNCH(smoothing, blocks_for(request.columns), kBlockThreads, 0, stream, request.column_amax, request.columns,
+             request.factors);
 }
 
 }  // namespace lpt

@@ -28,6 +28,14 @@ __device__ __forceinline__ uint32_t thread_of_block() { return threadIdx.y * blo
 inline dim3 blocks_of_grid(const FragmentGrid &grid) { return dim3(grid.grid_x, grid.grid_y); }
 inline dim3 threads_of_grid(const FragmentGrid &grid) { return dim3(grid.block_x, grid.block_y); }
 
+// Returns true if all rows of a matrix begin on a boundary of `bytes` bytes.
+inline bool are_rows_aligned(const void *data, int64_t stride_bytes, int64_t bytes = 16) {
+  return reinterpret_cast<uintptr_t>(data) % static_cast<uintptr_t>(bytes) == 0 && stride_bytes % bytes == 0;
+}
+
+// Bytes of an element of f32, bf16 or f16.
+inline int64_t number_bytes(lpt_format numbers) { return numbers == LPT_FORMAT_F32 ? 4 : 2; }
+
 // Storage format of elements, as a template parameter of kernels.
 enum class Dtype { kF32, kBf16, kF16 };
 

@@ -15,8 +15,7 @@ struct DeviceRows {
 };
 
 inline DeviceRows lines_of(const MatrixView &view) {
-  const int64_t bytes = view.format.id == LPT_FORMAT_F32 ? 4 : 2;
-  const bool is_whole = reinterpret_cast<uintptr_t>(view.data) % 16 == 0 && view.row_stride * bytes % 16 == 0;
+  const bool is_whole = are_rows_aligned(view.data, view.row_stride * number_bytes(view.format.id));
   return {view.data, view.row_stride, view.format.id, is_whole};
 }
 

@@ -11,6 +11,8 @@
 // For more than 48 KiB, allow_shared(kernel, bytes) must be called before the launch.
 #pragma once
 
+#include <cstdint>
+
 #if defined(LPT_SIMT)
 
 #include "kernels/common/simt.hpp"
@@ -47,3 +49,15 @@ void allow_shared(void (*kernel)(Given...), std::size_t bytes) {
 #else
 #error "launch.hpp is for files that nvcc compiles, or that are compiled with LPT_SIMT"
 #endif
+
+namespace lpt {
+
+// Threads of a block, in kernels without a reason for another number.
+constexpr uint32_t kBlockThreads = 256;
+
+// Blocks of kBlockThreads threads for a number of threads.
+constexpr uint32_t blocks_for(int64_t threads) {
+  return static_cast<uint32_t>((threads + kBlockThreads - 1) / kBlockThreads);
+}
+
+}  // namespace lpt

@@ -9,8 +9,6 @@
 namespace lpt {
 namespace {
 
-constexpr uint32_t kThreads = 256;
-
 struct RotationJob {
   const void *source;
   void *target;
@@ -62,7 +60,7 @@ __device__ __forceinline__ void rotate(const RotationJob &job, FloatFragment &fr
 }
 
 template <Dtype kSource>
-__global__ void __launch_bounds__(kThreads, 4) rotate_fragments(RotationJob job) {
+__global__ void __launch_bounds__(kBlockThreads, 4) rotate_fragments(RotationJob job) {
   const int64_t column = first_column_of_grid();
   const int32_t columns = fragment_count(job.columns, column);
   const bool is_full = columns == kFragment;
@@ -97,17 +95,12 @@ __device__ __forceinline__ float factor_of(const FactorRequest &request, int64_t
   return 1.0f / block_scale_value(LPT_FORMAT_E8M0FNU, static_cast<const uint8_t *>(request.source)[index]);
 }
 
-__global__ void __launch_bounds__(kThreads) make_factors(FactorRequest request) {
-  const int64_t index = int64_t{blockIdx.x} * kThreads + threadIdx.x;
+__global__ void __launch_bounds__(kBlockThreads) make_factors(FactorRequest request) {
+  const int64_t index = int64_t{blockIdx.x} * kBlockThreads + threadIdx.x;
   if (index < request.count) request.factors[index] = factor_of(request, index % request.given);
 }
 
 // Host code.
-
-bool is_on_boundaries(const MatrixView &view) {
-  const int64_t bytes = view.format.element == LPT_FORMAT_F32 ? 4 : 2;
-  return reinterpret_cast<uintptr_t>(view.data) % 16 == 0 && view.row_stride * bytes % 16 == 0;
-}
 
 RotationJob rotation_job(const HadamardRequest &request) {
   RotationJob job = {};
@@ -122,8 +115,10 @@ RotationJob rotation_job(const HadamardRequest &request) {
   job.factors = request.factors;
   job.row_factors = request.row_factors;
   (request.is_inverse ? job.signs_after : job.signs_before) = request.signs;
-  job.loads_whole = is_on_boundaries(request.source);
-  job.stores_whole = is_on_boundaries(request.target);
+  job.loads_whole =
+      are_rows_aligned(request.source.data, request.source.row_stride * number_bytes(request.source.format.element));
+  job.stores_whole =
+      are_rows_aligned(request.target.data, request.target.row_stride * number_bytes(request.target.format.element));
   return job;
 }
 
@@ -131,14 +126,13 @@ RotationJob rotation_job(const HadamardRequest &request) {
 
 void factors_cuda(const FactorRequest &request, void *stream) {
   if (request.count == 0) return;
-  const auto blocks = static_cast<uint32_t>((request.count + kThreads - 1) / kThreads);
-  LPT_LAUNCH(make_factors, blocks, kThreads, 0, stream, request);
+  LPT_LAUNCH(make_factors, blocks_for(request.count), kBlockThreads, 0, stream, request);
 }
 
 void hadamard_cuda(const HadamardRequest &request, void *stream) {
   const RotationJob job = rotation_job(request);
   if (job.rows == 0 || job.columns == 0) return;
-  const FragmentGrid grid = fragment_grid(job.rows, job.columns, kThreads);
+  const FragmentGrid grid = fragment_grid(job.rows, job.columns, kBlockThreads);
   for_float_dtype(request.source.format.element, [&]<Dtype kSource>(DtypeTag<kSource>) {
     LPT_LAUNCH(rotate_fragments<kSource>, blocks_of_grid(grid), threads_of_grid(grid), 0, stream, job);
   });

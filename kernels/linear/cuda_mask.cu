@@ -9,8 +9,6 @@
 namespace lpt {
 namespace {
 
-constexpr uint32_t kThreads = 256;
-
 struct MaskJob {
   float *numbers;
   int64_t columns, stride;
@@ -40,8 +38,8 @@ __device__ __forceinline__ float limit_of(const MaskJob &job, int64_t row, int64
   return whole * block_scale_value(job.scale, static_cast<const uint8_t *>(job.block_scales)[place]);
 }
 
-__global__ void __launch_bounds__(kThreads) write_mask_bytes(MaskJob job) {
-  const int64_t index = int64_t{blockIdx.x} * kThreads + threadIdx.x;
+__global__ void __launch_bounds__(kBlockThreads) write_mask_bytes(MaskJob job) {
+  const int64_t index = int64_t{blockIdx.x} * kBlockThreads + threadIdx.x;
   if (index >= job.bytes) return;
   const Vec8 vec8 = vec8_of(job, index);
   uint32_t byte = 0;
@@ -53,8 +51,8 @@ __global__ void __launch_bounds__(kThreads) write_mask_bytes(MaskJob job) {
   job.mask[index] = static_cast<uint8_t>(byte);
 }
 
-__global__ void __launch_bounds__(kThreads) clear_masked(MaskJob job) {
-  const int64_t index = int64_t{blockIdx.x} * kThreads + threadIdx.x;
+__global__ void __launch_bounds__(kBlockThreads) clear_masked(MaskJob job) {
+  const int64_t index = int64_t{blockIdx.x} * kBlockThreads + threadIdx.x;
   if (index >= job.bytes) return;
   const uint32_t byte = job.mask[index];
   const Vec8 vec8 = vec8_of(job, index);
@@ -64,8 +62,6 @@ __global__ void __launch_bounds__(kThreads) clear_masked(MaskJob job) {
 }
 
 // Host code.
-
-uint32_t blocks_of(const MaskJob &job) { return static_cast<uint32_t>((job.bytes + kThreads - 1) / kThreads); }
 
 MaskJob mask_job(const MatrixView &numbers, uint8_t *mask) {
   MaskJob job = {};
@@ -92,13 +88,13 @@ void clip_mask_cuda(const ClipMaskRequest &request, void *stream) {
   job.block_rows = std::max<int64_t>(grid.block_rows, 1);
   job.block_columns = std::max<int64_t>(grid.block_columns, 1);
   job.scale = codes.format.block_scale;
-  LPT_LAUNCH(write_mask_bytes, blocks_of(job), kThreads, 0, stream, job);
+  LPT_LAUNCH(write_mask_bytes, blocks_for(job.bytes), kBlockThreads, 0, stream, job);
 }
 
 void clear_clipped_cuda(const ClearClippedRequest &request, void *stream) {
   const MaskJob job = mask_job(request.numbers, const_cast<uint8_t *>(request.mask));
   if (job.bytes == 0) return;
-  LPT_LAUNCH(clear_masked, blocks_of(job), kThreads, 0, stream, job);
+  LPT_LAUNCH(clear_masked, blocks_for(job.bytes), kBlockThreads, 0, stream, job);
 }
 
 }  // namespace lpt

@@ -5,13 +5,9 @@
 namespace lpt {
 namespace {
 
-constexpr uint32_t kThreads = 256;
+__device__ __forceinline__ int64_t index_of_thread() { return int64_t{blockIdx.x} * kBlockThreads + threadIdx.x; }
 
-uint32_t blocks_of(int64_t count) { return static_cast<uint32_t>((count + kThreads - 1) / kThreads); }
-
-__device__ __forceinline__ int64_t index_of_thread() { return int64_t{blockIdx.x} * kThreads + threadIdx.x; }
-
-__global__ void __launch_bounds__(kThreads) write_signs(RotationSignsRequest request) {
+__global__ void __launch_bounds__(kBlockThreads) write_signs(RotationSignsRequest request) {
   const int64_t column = index_of_thread();
   if (column >= request.count) return;
   RandomSource random = request.random;
@@ -29,7 +25,7 @@ __global__ void __launch_bounds__(1) write_words(WordsRequest request) {
   for (int32_t i = 0; i < 8; ++i) request.target[i] = request.word[i];
 }
 
-__global__ void __launch_bounds__(kThreads) write_ones(DeviceRows lines, int64_t count) {
+__global__ void __launch_bounds__(kBlockThreads) write_ones(DeviceRows lines, int64_t count) {
   const int64_t column = index_of_thread() * kFragment;
   FloatFragment fragment;
 #pragma unroll
@@ -41,7 +37,7 @@ __global__ void __launch_bounds__(kThreads) write_ones(DeviceRows lines, int64_t
 
 void rotation_signs_cuda(const RotationSignsRequest &request, void *stream) {
   if (request.count == 0) return;
-  LPT_LAUNCH(write_signs, blocks_of(request.count), kThreads, 0, stream, request);
+  LPT_LAUNCH(write_signs, blocks_for(request.count), kBlockThreads, 0, stream, request);
 }
 
 void words_cuda(const WordsRequest &request, void *stream) { LPT_LAUNCH(write_words, 1, 1, 0, stream, request); }
@@ -49,8 +45,8 @@ void words_cuda(const WordsRequest &request, void *stream) { LPT_LAUNCH(write_wo
 void ones_cuda(const OnesRequest &request, void *stream) {
   const int64_t count = request.target.columns;
   if (count == 0) return;
-  LPT_LAUNCH(write_ones, blocks_of((count + kFragment - 1) / kFragment), kThreads, 0, stream, lines_of(request.target),
-             count);
+  LPT_LAUNCH(write_ones, blocks_for((count + kFragment - 1) / kFragment), kBlockThreads, 0, stream,
+             lines_of(request.target), count);
 }
 
 }  // namespace lpt

@@ -7,7 +7,6 @@
 namespace lpt {
 namespace {
 
-constexpr uint32_t kThreads = 256;
 constexpr int64_t kPiece = 4096;  // sums per copy to shared memory
 
 // Adds the sums of blocks in their order, which is that of the CPU: one thread adds. All threads copy the sums to shared
@@ -17,7 +16,7 @@ __device__ double sum_in_order(const double *sums, int64_t count) {
   double sum = 0.0;
   for (int64_t begin = 0; begin < count; begin += kPiece) {
     const int64_t here = count - begin < kPiece ? count - begin : kPiece;
-    for (int64_t i = threadIdx.x; i < here; i += kThreads) piece[i] = sums[begin + i];
+    for (int64_t i = threadIdx.x; i < here; i += kBlockThreads) piece[i] = sums[begin + i];
     __syncthreads();
     if (threadIdx.x == 0) {
 #pragma unroll 8
@@ -28,7 +27,7 @@ __device__ double sum_in_order(const double *sums, int64_t count) {
   return sum;
 }
 
-__global__ void __launch_bounds__(kThreads) clip(ClipRequest request) {
+__global__ void __launch_bounds__(kBlockThreads) clip(ClipRequest request) {
   const double sum = sum_in_order(request.sums, request.count);
   if (threadIdx.x != 0) return;
   GradientStats &facts = *request.facts;
@@ -61,7 +60,7 @@ constexpr KernelEntry<StepScalesRequest> kStepScales[] = {{"step_scales_cuda", 8
 
 }  // namespace
 
-void clip_cuda(const ClipRequest &request, void *stream) { LPT_LAUNCH(clip, 1, kThreads, 0, stream, request); }
+void clip_cuda(const ClipRequest &request, void *stream) { LPT_LAUNCH(clip, 1, kBlockThreads, 0, stream, request); }
 
 void step_scales_cuda(const StepScalesRequest &request, void *stream) {
   LPT_LAUNCH(step_scales, 1, 1, 0, stream, request);

@@ -7,7 +7,6 @@
 namespace lpt {
 namespace {
 
-constexpr uint32_t kThreads = 256;
 constexpr uint32_t kLanes = 16;
 
 struct NormJob {
@@ -44,8 +43,8 @@ __device__ __forceinline__ LaneSum sum_of_lane(const void *gradient, int64_t fir
 }
 
 template <Dtype kGradient>
-__global__ void __launch_bounds__(kThreads) norm(NormJob job) {
-  const int64_t block = (int64_t{blockIdx.x} * kThreads + threadIdx.x) / kLanes;
+__global__ void __launch_bounds__(kBlockThreads) norm(NormJob job) {
+  const int64_t block = (int64_t{blockIdx.x} * kBlockThreads + threadIdx.x) / kLanes;
   const int64_t left = job.count - block * kNormBlock;
   const auto count = static_cast<int32_t>(left <= 0 ? 0 : left < kNormBlock ? left : kNormBlock);
   const uint32_t lane = threadIdx.x % kLanes;
@@ -67,11 +66,11 @@ void norm_cuda(const NormRequest &request, void *stream) {
   if (request.count == 0) return;
   const NormJob job = {request.gradient, request.begin, request.count, request.sums, request.nonfinite_count};
   const int64_t blocks = (request.count + kNormBlock - 1) / kNormBlock;
-  const auto grid = static_cast<uint32_t>((blocks * kLanes + kThreads - 1) / kThreads);
+  const uint32_t grid = blocks_for(blocks * kLanes);
   if (request.gradient_format == LPT_FORMAT_F32) {
-    LPT_LAUNCH((norm<Dtype::kF32>), grid, kThreads, 0, stream, job);
+    LPT_LAUNCH((norm<Dtype::kF32>), grid, kBlockThreads, 0, stream, job);
   } else {
-    LPT_LAUNCH((norm<Dtype::kBf16>), grid, kThreads, 0, stream, job);
+    LPT_LAUNCH((norm<Dtype::kBf16>), grid, kBlockThreads, 0, stream, job);
   }
 }
 

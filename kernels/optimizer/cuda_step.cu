@@ -10,8 +10,6 @@
 namespace lpt {
 namespace {
 
-constexpr uint32_t kThreads = 256;
-
 struct StepJob {
   lpt_optimizer_method method;
   StepConstants constants;
@@ -174,7 +172,7 @@ __device__ __forceinline__ RawStep load_step(const StepJob &job, int64_t index, 
 
 // The storage of the moments is a template parameter, because one kernel for all storage is several times as long.
 template <StateStorage kFirst, StateStorage kSecond>
-__global__ void __launch_bounds__(kThreads, 4) step(StepJob job) {
+__global__ void __launch_bounds__(kBlockThreads, 4) step(StepJob job) {
   __shared__ DynamicTree of_signed, of_unsigned;
   if (job.is_measure && is_known(job)) return;
   if constexpr (kFirst == StateStorage::kTree || kSecond == StateStorage::kTree) {
@@ -183,7 +181,7 @@ __global__ void __launch_bounds__(kThreads, 4) step(StepJob job) {
     __syncthreads();
   }
   const Trees trees = {&of_signed, &of_unsigned};
-  const int64_t at = (int64_t{blockIdx.x} * kThreads + threadIdx.x) * kEight;
+  const int64_t at = (int64_t{blockIdx.x} * kBlockThreads + threadIdx.x) * kEight;
   const int32_t count = eight_count(job.count, at);
   const int64_t index = job.begin + at;
   const RawStep raw = count == kEight && job.is_aligned ? load_step<kFirst, kSecond>(job, index, kEight, true)
@@ -206,14 +204,14 @@ __global__ void __launch_bounds__(kThreads, 4) step(StepJob job) {
 }
 
 // The step of moments in any storage, with or without compensation.
-__global__ void __launch_bounds__(kThreads) step_any(StepJob job) {
+__global__ void __launch_bounds__(kBlockThreads) step_any(StepJob job) {
   __shared__ DynamicTree of_signed, of_unsigned;
   if (job.is_measure && is_known(job)) return;
   copy_tree(of_signed, kDeviceTrees[0]);
   copy_tree(of_unsigned, kDeviceTrees[1]);
   __syncthreads();
   const Trees trees = {&of_signed, &of_unsigned};
-  const int64_t at = (int64_t{blockIdx.x} * kThreads + threadIdx.x) * kEight;
+  const int64_t at = (int64_t{blockIdx.x} * kBlockThreads + threadIdx.x) * kEight;
   const int32_t count = eight_count(job.count, at);
   const int64_t index = job.begin + at;
   const bool is_whole = count == kEight && job.is_aligned;
@@ -293,16 +291,16 @@ template <StateStorage kFirst>
 void launch_second(StateStorage second, const Launch &launch, const StepJob &job) {
   switch (second) {
     case StateStorage::kNone:
-      LPT_LAUNCH((step<kFirst, StateStorage::kNone>), launch.blocks, kThreads, 0, launch.stream, job);
+      LPT_LAUNCH((step<kFirst, StateStorage::kNone>), launch.blocks, kBlockThreads, 0, launch.stream, job);
       break;
     case StateStorage::kNumbers:
-      LPT_LAUNCH((step<kFirst, StateStorage::kNumbers>), launch.blocks, kThreads, 0, launch.stream, job);
+      LPT_LAUNCH((step<kFirst, StateStorage::kNumbers>), launch.blocks, kBlockThreads, 0, launch.stream, job);
       break;
     case StateStorage::kBytes:
-      LPT_LAUNCH((step<kFirst, StateStorage::kBytes>), launch.blocks, kThreads, 0, launch.stream, job);
+      LPT_LAUNCH((step<kFirst, StateStorage::kBytes>), launch.blocks, kBlockThreads, 0, launch.stream, job);
       break;
     default:
-      LPT_LAUNCH((step<kFirst, StateStorage::kTree>), launch.blocks, kThreads, 0, launch.stream, job);
+      LPT_LAUNCH((step<kFirst, StateStorage::kTree>), launch.blocks, kBlockThreads, 0, launch.stream, job);
       break;
   }
 }
@@ -310,7 +308,7 @@ void launch_second(StateStorage second, const Launch &launch, const StepJob &job
 // Every method has a first moment, so kFirst is never kNone.
 void launch_first(StateStorage first, StateStorage second, const Launch &launch, const StepJob &job) {
   if (first == StateStorage::kAny || second == StateStorage::kAny || job.compensation.data != nullptr) {
-    LPT_LAUNCH(step_any, launch.blocks, kThreads, 0, launch.stream, job);
+    LPT_LAUNCH(step_any, launch.blocks, kBlockThreads, 0, launch.stream, job);
     return;
   }
   if (first == StateStorage::kNumbers) return launch_second<StateStorage::kNumbers>(second, launch, job);
@@ -341,7 +339,7 @@ void step_cuda(const StepRequest &request, void *stream) {
   job.next = request.next;
   job.gradients = request.gradients;
   job.delayed = request.delayed;
-  const int64_t block = int64_t{kThreads} * kEight;
+  const int64_t block = int64_t{kBlockThreads} * kEight;
   const Launch launch = {static_cast<uint32_t>((request.count + block - 1) / block), stream};
   launch_first(kept(request.first), kept(request.second), launch, job);
 }

@@ -5,15 +5,13 @@
 namespace lpt {
 namespace {
 
-constexpr uint32_t kThreads = 256;
-
 struct ColumnsJob {
   DeviceRows source, target;
   float factor;
   int64_t rows, columns;
 };
 
-__global__ void __launch_bounds__(kThreads) move_columns(ColumnsJob job) {
+__global__ void __launch_bounds__(kBlockThreads) move_columns(ColumnsJob job) {
   const int64_t column = first_column_of_grid();
   const int32_t count = fragment_count(job.columns, column);
   if (count == 0) return;
@@ -32,7 +30,7 @@ void columns_cuda(const ColumnsRequest &request, void *stream) {
   if (source.rows == 0 || source.columns == 0) return;
   const ColumnsJob job = {lines_of(source), lines_of(request.target), static_cast<float>(request.factor), source.rows,
                           source.columns};
-  const FragmentGrid grid = fragment_grid(source.rows, source.columns, kThreads);
+  const FragmentGrid grid = fragment_grid(source.rows, source.columns, kBlockThreads);
   LPT_LAUNCH(move_columns, blocks_of_grid(grid), threads_of_grid(grid), 0, stream, job);
 }
 

@@ -5,8 +5,6 @@
 namespace lpt {
 namespace {
 
-constexpr uint32_t kThreads = 256;
-
 struct ReduceJob {
   const void *sources[kMostDeviceSources];
   void *targets[kMostDeviceSources];
@@ -34,8 +32,8 @@ __device__ __forceinline__ float finished(const ReduceJob &job, float number) {
   return positive_nan(number * job.factor);
 }
 
-__global__ void __launch_bounds__(kThreads) reduce(const ReduceJob job) {
-  const int64_t index = (int64_t{blockIdx.x} * kThreads + threadIdx.x) * kFragment;
+__global__ void __launch_bounds__(kBlockThreads) reduce(const ReduceJob job) {
+  const int64_t index = (int64_t{blockIdx.x} * kBlockThreads + threadIdx.x) * kFragment;
   const int32_t count = fragment_count(job.elements, index);
   if (count == 0) return;
   const bool is_full = count == kFragment;
@@ -76,8 +74,8 @@ void reduce_cuda(const ReduceRequest &request, void *stream) {
     job.targets[i] = request.targets[i];
     job.are_targets_whole = job.are_targets_whole && is_whole(request.targets[i]);
   }
-  const int64_t block = int64_t{kThreads} * kFragment;
-  LPT_LAUNCH(reduce, static_cast<uint32_t>((request.elements + block - 1) / block), kThreads, 0, stream, job);
+  const int64_t block = int64_t{kBlockThreads} * kFragment;
+  LPT_LAUNCH(reduce, static_cast<uint32_t>((request.elements + block - 1) / block), kBlockThreads, 0, stream, job);
 }
 
 }  // namespace lpt

@@ -5,8 +5,6 @@
 namespace lpt {
 namespace {
 
-constexpr uint32_t kThreads = 256;
-
 struct GivenJob {
   const void *source;
   const uint8_t *mask;
@@ -27,7 +25,7 @@ __device__ __forceinline__ FloatFragment wide_fragment(const CodeFragment<8 * kD
 }
 
 template <Dtype kSource>
-__global__ void __launch_bounds__(kThreads, 4) apply_fragments(GivenJob job) {
+__global__ void __launch_bounds__(kBlockThreads, 4) apply_fragments(GivenJob job) {
   constexpr int32_t kBytes = kDtypeBytes<kSource>;
   const int64_t column = first_column_of_grid();
   const int32_t count = fragment_count(job.columns, column);
@@ -51,7 +49,7 @@ __global__ void __launch_bounds__(kThreads, 4) apply_fragments(GivenJob job) {
 }
 
 template <Dtype kWeight>
-__global__ void __launch_bounds__(kThreads) decay_fragments(GivenJob job) {
+__global__ void __launch_bounds__(kBlockThreads) decay_fragments(GivenJob job) {
   constexpr int32_t kBytes = kDtypeBytes<kWeight>;
   const int64_t column = first_column_of_grid();
   const int32_t count = fragment_count(job.columns, column);
@@ -73,13 +71,6 @@ __global__ void __launch_bounds__(kThreads) decay_fragments(GivenJob job) {
   }
 }
 
-int64_t bytes_of(lpt_format element) { return element == LPT_FORMAT_F32 ? 4 : element == LPT_FORMAT_UINT8 ? 1 : 2; }
-
-bool is_on_boundaries(const MatrixView &view) {
-  const int64_t bytes = bytes_of(view.format.element);
-  return reinterpret_cast<uintptr_t>(view.data) % 16 == 0 && view.row_stride * bytes % 16 == 0;
-}
-
 GivenJob given_job(const MatrixView &source, const MatrixView &mask, const MatrixView &target) {
   GivenJob job = {};
   job.source = source.data;
@@ -91,9 +82,9 @@ GivenJob given_job(const MatrixView &source, const MatrixView &mask, const Matri
   job.mask_stride = mask.row_stride;
   job.target_stride = target.row_stride;
   job.is_wide = target.format.element != source.format.element;
-  job.loads_whole = is_on_boundaries(source);
-  job.loads_mask_whole = is_on_boundaries(mask);
-  job.stores_whole = is_on_boundaries(target);
+  job.loads_whole = are_rows_aligned(source.data, source.row_stride * number_bytes(source.format.element));
+  job.loads_mask_whole = are_rows_aligned(mask.data, mask.row_stride);
+  job.stores_whole = are_rows_aligned(target.data, target.row_stride * number_bytes(target.format.element));
   return job;
 }
 
@@ -102,7 +93,7 @@ GivenJob given_job(const MatrixView &source, const MatrixView &mask, const Matri
 void mask_apply_cuda(const MaskApplyRequest &request, void *stream) {
   const GivenJob job = given_job(request.source, request.mask, request.target);
   if (job.rows == 0 || job.columns == 0) return;
-  const FragmentGrid grid = fragment_grid(job.rows, job.columns, kThreads);
+  const FragmentGrid grid = fragment_grid(job.rows, job.columns, kBlockThreads);
   for_float_dtype(request.source.format.element, [&]<Dtype kSource>(DtypeTag<kSource>) {
     LPT_LAUNCH(apply_fragments<kSource>, blocks_of_grid(grid), threads_of_grid(grid), 0, stream, job);
   });
@@ -112,7 +103,7 @@ void mask_decay_cuda(const MaskDecayRequest &request, void *stream) {
   GivenJob job = given_job(request.weight, request.mask, request.gradient);
   job.rate = request.rate;
   if (job.rows == 0 || job.columns == 0) return;
-  const FragmentGrid grid = fragment_grid(job.rows, job.columns, kThreads);
+  const FragmentGrid grid = fragment_grid(job.rows, job.columns, kBlockThreads);
   for_float_dtype(request.weight.format.element, [&]<Dtype kWeight>(DtypeTag<kWeight>) {
     LPT_LAUNCH(decay_fragments<kWeight>, blocks_of_grid(grid), threads_of_grid(grid), 0, stream, job);
   });

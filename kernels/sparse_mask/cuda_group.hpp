@@ -8,6 +8,49 @@
 
 namespace lpt {
 
+constexpr uint32_t kMaskThreads = 128;
+
+// A SparseMaskRequest in registers.
+struct MaskJob {
+  const void *source;
+  uint8_t *mask;  // NULL: not requested
+  void *masked;   // NULL: not requested
+  int64_t rows, columns;
+  int64_t source_stride, mask_stride, masked_stride;  // in elements
+  lpt_sparse_rule rule;
+  int32_t kept, of;
+  RandomSource random;
+  uint64_t first_draw, row_draws, group_draws;
+  const float *importance;
+  bool is_wide;  // masked is f32 and the source is not
+  bool loads_whole, stores_mask_whole, stores_whole;
+};
+
+inline MaskJob mask_job(const SparseMaskRequest &request) {
+  MaskJob job = {};
+  job.source = request.source.data;
+  job.mask = static_cast<uint8_t *>(request.mask.data);
+  job.masked = request.masked.data;
+  job.rows = request.source.rows;
+  job.columns = request.source.columns;
+  job.source_stride = request.source.row_stride;
+  job.mask_stride = request.mask.row_stride;
+  job.masked_stride = request.masked.row_stride;
+  job.rule = request.rule;
+  job.kept = request.kept;
+  job.of = request.of;
+  job.random = request.random;
+  job.first_draw = request.first_draw;
+  job.row_draws = request.row_draws;
+  job.group_draws = request.group_draws;
+  job.importance = request.importance;
+  job.is_wide = request.masked.format.element != request.source.format.element;
+  job.loads_whole = are_rows_aligned(job.source, job.source_stride * number_bytes(request.source.format.element));
+  job.stores_mask_whole = are_rows_aligned(job.mask, job.mask_stride);
+  job.stores_whole = are_rows_aligned(job.masked, job.masked_stride * number_bytes(request.masked.format.element));
+  return job;
+}
+
 template <int kOf>
 struct DeviceGroup {
   uint32_t bits;

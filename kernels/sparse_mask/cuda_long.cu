@@ -6,21 +6,7 @@
 namespace lpt {
 namespace {
 
-constexpr uint32_t kThreads = 128, kLanes = 32;
-
-struct LongJob {
-  const void *source;
-  uint8_t *mask;  // NULL: not requested
-  void *masked;   // NULL: not requested
-  int64_t rows, columns;
-  int64_t source_stride, mask_stride, masked_stride;  // in elements
-  lpt_sparse_rule rule;
-  int32_t kept, of;
-  RandomSource random;
-  uint64_t first_draw, row_draws, group_draws;
-  const float *importance;
-  bool is_wide;  // masked is f32 and the source is not
-};
+constexpr uint32_t kLanes = 32;
 
 // A selection: all lanes hold the kept bits, and each lane holds the output magnitude of its element.
 struct LaneGroup {
@@ -73,7 +59,7 @@ __device__ __forceinline__ uint32_t bit_at_place(float number, int of, float tot
   return 1u << (of - 1);
 }
 
-__device__ __forceinline__ LaneGroup largest_of_lanes(const LongJob &job, float magnitude, float weight) {
+__device__ __forceinline__ LaneGroup largest_of_lanes(const MaskJob &job, float magnitude, float weight) {
   const uint32_t rank = magnitude_rank(weight);
   const int lane = static_cast<int>(lane_of_group());
   int before = 0;
@@ -85,12 +71,12 @@ __device__ __forceinline__ LaneGroup largest_of_lanes(const LongJob &job, float 
 }
 
 // Keeps all nonzero elements, then the first zeros.
-__device__ __forceinline__ LaneGroup positive_lanes(const LongJob &job, float magnitude, uint32_t positive) {
+__device__ __forceinline__ LaneGroup positive_lanes(const MaskJob &job, float magnitude, uint32_t positive) {
   for (int i = 0; i < job.of && __popc(positive) < job.kept; ++i) positive |= 1u << i;
   return {positive, magnitude};
 }
 
-__device__ __forceinline__ LaneGroup mvue_lanes(const LongJob &job, float magnitude, uint32_t word) {
+__device__ __forceinline__ LaneGroup mvue_lanes(const MaskJob &job, float magnitude, uint32_t word) {
   const uint32_t positive = __ballot_sync(kAllLanes, magnitude > 0.0f);
   if (__popc(positive) <= job.kept) return positive_lanes(job, magnitude, positive);
   float left = magnitude, total, largest;
@@ -128,7 +114,7 @@ __device__ __forceinline__ float value_of_lane(float magnitude, int of) {
   return sum_of_lanes(magnitude, of) / sum;
 }
 
-__device__ __forceinline__ LaneGroup two_draws_lanes(const LongJob &job, float magnitude, uint64_t draw) {
+__device__ __forceinline__ LaneGroup two_draws_lanes(const MaskJob &job, float magnitude, uint64_t draw) {
   const uint32_t positive = __ballot_sync(kAllLanes, magnitude > 0.0f);
   if (__popc(positive) <= job.kept) return positive_lanes(job, magnitude, positive);
   LaneGroup group = {0, value_of_lane(magnitude, job.of)};
@@ -142,7 +128,7 @@ __device__ __forceinline__ LaneGroup two_draws_lanes(const LongJob &job, float m
   return group;
 }
 
-__device__ __forceinline__ LaneGroup settle_lanes(const LongJob &job, float magnitude, float weight, uint64_t draw) {
+__device__ __forceinline__ LaneGroup settle_lanes(const MaskJob &job, float magnitude, float weight, uint64_t draw) {
   const bool is_special = !(sum_of_lanes(magnitude, job.of) < bits_float(0x7F800000u));
   if (job.rule == LPT_SPARSE_RULE_MVUE && !is_special) {
     return mvue_lanes(job, magnitude, word_warp(job.random, draw));
@@ -158,13 +144,13 @@ __device__ __forceinline__ LaneGroup settle_lanes(const LongJob &job, float magn
 }
 
 template <Dtype kSource>
-__device__ __forceinline__ uint32_t load_code(const LongJob &job, int64_t index) {
+__device__ __forceinline__ uint32_t load_code(const MaskJob &job, int64_t index) {
   if constexpr (kSource == Dtype::kF32) return static_cast<const uint32_t *>(job.source)[index];
   return static_cast<const uint16_t *>(job.source)[index];
 }
 
 template <Dtype kSource>
-__device__ __forceinline__ void store_number(const LongJob &job, int64_t index, uint32_t code, float number,
+__device__ __forceinline__ void store_number(const MaskJob &job, int64_t index, uint32_t code, float number,
                                              float kept) {
   if (job.is_wide) {
     static_cast<float *>(job.masked)[index] = kept;
@@ -179,7 +165,7 @@ __device__ __forceinline__ void store_number(const LongJob &job, int64_t index, 
 }
 
 template <Dtype kSource>
-__device__ __forceinline__ void mask_lanes(const LongJob &job, int64_t row, int64_t group_index) {
+__device__ __forceinline__ void mask_lanes(const MaskJob &job, int64_t row, int64_t group_index) {
   const auto lane = static_cast<int>(lane_of_group());
   const int64_t column = group_index * job.of + lane;
   const bool is_inside = lane < job.of && column < job.columns;
@@ -200,45 +186,29 @@ __device__ __forceinline__ void mask_lanes(const LongJob &job, int64_t row, int6
 }
 
 template <Dtype kSource>
-__global__ void __launch_bounds__(kThreads) mask_groups(LongJob job) {
+__global__ void __launch_bounds__(kMaskThreads) mask_groups(MaskJob job) {
   const int64_t groups = (job.columns + job.of - 1) / job.of;
-  const int64_t step = int64_t{gridDim.x} * (kThreads / kLanes);
-  for (int64_t i = int64_t{blockIdx.x} * (kThreads / kLanes) + threadIdx.x / kLanes; i < groups * job.rows; i += step) {
+  const int64_t step = int64_t{gridDim.x} * (kMaskThreads / kLanes);
+  for (int64_t i = int64_t{blockIdx.x} * (kMaskThreads / kLanes) + threadIdx.x / kLanes; i < groups * job.rows;
+       i += step) {
     mask_lanes<kSource>(job, i / groups, i % groups);
     __syncwarp();
   }
 }
 
 template <Dtype kSource>
-void launch(const LongJob &job, void *stream) {
+void launch(const MaskJob &job, void *stream) {
   const int64_t groups = (job.columns + job.of - 1) / job.of * job.rows;
   if (groups == 0) return;
-  const int64_t blocks = (groups + kThreads / kLanes - 1) / (kThreads / kLanes);
+  const int64_t blocks = (groups + kMaskThreads / kLanes - 1) / (kMaskThreads / kLanes);
   const auto grid = static_cast<uint32_t>(blocks < kMostBlocks ? blocks : kMostBlocks);
-  LPT_LAUNCH(mask_groups<kSource>, dim3(grid), dim3(kThreads), 0, stream, job);
+  LPT_LAUNCH(mask_groups<kSource>, dim3(grid), dim3(kMaskThreads), 0, stream, job);
 }
 
 }  // namespace
 
 void sparse_mask_any_cuda(const SparseMaskRequest &request, void *stream) {
-  LongJob job = {};
-  job.source = request.source.data;
-  job.mask = static_cast<uint8_t *>(request.mask.data);
-  job.masked = request.masked.data;
-  job.rows = request.source.rows;
-  job.columns = request.source.columns;
-  job.source_stride = request.source.row_stride;
-  job.mask_stride = request.mask.row_stride;
-  job.masked_stride = request.masked.row_stride;
-  job.rule = request.rule;
-  job.kept = request.kept;
-  job.of = request.of;
-  job.random = request.random;
-  job.first_draw = request.first_draw;
-  job.row_draws = request.row_draws;
-  job.group_draws = request.group_draws;
-  job.importance = request.importance;
-  job.is_wide = request.masked.format.element != request.source.format.element;
+  const MaskJob job = mask_job(request);
   for_float_dtype(request.source.format.element,
                   [&]<Dtype kSource>(DtypeTag<kSource>) { launch<kSource>(job, stream); });
 }

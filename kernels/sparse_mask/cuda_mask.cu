@@ -5,22 +5,6 @@
 namespace lpt {
 namespace {
 
-constexpr uint32_t kThreads = 128;
-
-struct MaskJob {
-  const void *source;
-  uint8_t *mask;  // NULL: not requested
-  void *masked;   // NULL: not requested
-  int64_t rows, columns;
-  int64_t source_stride, mask_stride, masked_stride;  // in elements
-  int32_t kept;
-  RandomSource random;
-  uint64_t first_draw, row_draws, group_draws;
-  const float *importance;
-  bool is_wide;  // masked is f32 and the source is not
-  bool loads_whole, stores_mask_whole, stores_whole;
-};
-
 template <lpt_sparse_rule kRule, int kOf>
 __device__ __forceinline__ DeviceGroup<kOf> group_of(const MaskJob &job, const float (&magnitudes)[kOf], uint64_t draw,
                                                      const float *importance, int count) {
@@ -109,7 +93,7 @@ __device__ __forceinline__ void mask_group(const MaskJob &job, const CodeFragmen
 }
 
 template <Dtype kSource, lpt_sparse_rule kRule, int kOf>
-__global__ void __launch_bounds__(kThreads) mask_fragments(MaskJob job) {
+__global__ void __launch_bounds__(kMaskThreads) mask_fragments(MaskJob job) {
   constexpr int32_t kBytes = kDtypeBytes<kSource>;
   const int64_t column = first_column_of_grid();
   const int32_t count = fragment_count(job.columns, column);
@@ -146,40 +130,11 @@ __global__ void __launch_bounds__(kThreads) mask_fragments(MaskJob job) {
   }
 }
 
-int64_t bytes_of(lpt_format element) { return element == LPT_FORMAT_F32 ? 4 : 2; }
-
-bool is_on_boundaries(const MatrixView &view, int64_t bytes) {
-  return reinterpret_cast<uintptr_t>(view.data) % 16 == 0 && view.row_stride * bytes % 16 == 0;
-}
-
-MaskJob mask_job(const SparseMaskRequest &request) {
-  MaskJob job = {};
-  job.source = request.source.data;
-  job.mask = static_cast<uint8_t *>(request.mask.data);
-  job.masked = request.masked.data;
-  job.rows = request.source.rows;
-  job.columns = request.source.columns;
-  job.source_stride = request.source.row_stride;
-  job.mask_stride = request.mask.row_stride;
-  job.masked_stride = request.masked.row_stride;
-  job.kept = request.kept;
-  job.random = request.random;
-  job.first_draw = request.first_draw;
-  job.row_draws = request.row_draws;
-  job.group_draws = request.group_draws;
-  job.importance = request.importance;
-  job.is_wide = request.masked.format.element != request.source.format.element;
-  job.loads_whole = is_on_boundaries(request.source, bytes_of(request.source.format.element));
-  job.stores_mask_whole = is_on_boundaries(request.mask, 1);
-  job.stores_whole = is_on_boundaries(request.masked, bytes_of(request.masked.format.element));
-  return job;
-}
-
 template <Dtype kSource, lpt_sparse_rule kRule, int kOf>
 void launch(const SparseMaskRequest &request, void *stream) {
   const MaskJob job = mask_job(request);
   if (job.rows == 0 || job.columns == 0) return;
-  const FragmentGrid grid = fragment_grid(job.rows, job.columns, kThreads);
+  const FragmentGrid grid = fragment_grid(job.rows, job.columns, kMaskThreads);
   LPT_LAUNCH((mask_fragments<kSource, kRule, kOf>), blocks_of_grid(grid), threads_of_grid(grid), 0, stream, job);
 }
 

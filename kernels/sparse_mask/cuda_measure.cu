@@ -6,7 +6,7 @@
 namespace lpt {
 namespace {
 
-constexpr uint32_t kThreads = 64;
+constexpr uint32_t kRowThreads = 64;
 
 struct MeasureJob {
   const void *source;
@@ -92,9 +92,9 @@ __device__ __forceinline__ void add_group(const MeasureJob &job, int64_t row, in
 
 // kOf is 0 for rules that are not random: groups of any length.
 template <lpt_sparse_rule kRule, int kOf>
-__global__ void __launch_bounds__(kThreads) measure_rows(MeasureJob job) {
-  const int64_t step = int64_t{gridDim.x} * kThreads;
-  for (int64_t row = int64_t{blockIdx.x} * kThreads + threadIdx.x; row < job.rows; row += step) {
+__global__ void __launch_bounds__(kRowThreads) measure_rows(MeasureJob job) {
+  const int64_t step = int64_t{gridDim.x} * kRowThreads;
+  for (int64_t row = int64_t{blockIdx.x} * kRowThreads + threadIdx.x; row < job.rows; row += step) {
     SparseSums sums;
     for (int64_t begin = 0; begin < job.columns; begin += job.of) {
       if constexpr (kOf == 0) {
@@ -109,10 +109,10 @@ __global__ void __launch_bounds__(kThreads) measure_rows(MeasureJob job) {
 
 template <lpt_sparse_rule kRule, int kOf>
 void launch(const MeasureJob &job, void *stream) {
-  const int64_t blocks = (job.rows + kThreads - 1) / kThreads;
+  const int64_t blocks = (job.rows + kRowThreads - 1) / kRowThreads;
   const auto most = static_cast<int64_t>(kMostBlocks);
-  LPT_LAUNCH((measure_rows<kRule, kOf>), dim3(static_cast<uint32_t>(blocks < most ? blocks : most)), dim3(kThreads), 0,
-             stream, job);
+  LPT_LAUNCH((measure_rows<kRule, kOf>), dim3(static_cast<uint32_t>(blocks < most ? blocks : most)), dim3(kRowThreads),
+             0, stream, job);
 }
 
 template <lpt_sparse_rule kRule>

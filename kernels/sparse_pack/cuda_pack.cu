@@ -5,7 +5,6 @@
 namespace lpt {
 namespace {
 
-constexpr uint32_t kThreads = 256;
 constexpr int32_t kGroups = kFragment / 4;
 
 // Returns a table of index nibbles by the four mask bits of a group: kept columns, padded with the lowest other columns to two.
@@ -117,7 +116,7 @@ __device__ __forceinline__ void store_places(const PackJob &job, int64_t row, co
 }
 
 template <int32_t kBits>
-__global__ void __launch_bounds__(kThreads) compress(PackJob job) {
+__global__ void __launch_bounds__(kBlockThreads) compress(PackJob job) {
   const FragmentCounts counts = counts_of(job);
   if (counts.columns == 0) return;
   const bool is_full = counts.columns == kFragment;
@@ -148,7 +147,7 @@ __global__ void __launch_bounds__(kThreads) compress(PackJob job) {
 }
 
 template <int32_t kBits>
-__global__ void __launch_bounds__(kThreads) decompress(PackJob job) {
+__global__ void __launch_bounds__(kBlockThreads) decompress(PackJob job) {
   const FragmentCounts counts = counts_of(job);
   if (counts.columns == 0) return;
   const bool is_full = counts.columns == kFragment;
@@ -179,7 +178,7 @@ __global__ void __launch_bounds__(kThreads) decompress(PackJob job) {
 
 // Marks nonzero codes. `number_bits` selects the bits that are zero for a zero element: all except the sign.
 template <int32_t kBits>
-__global__ void __launch_bounds__(kThreads) find_nonzero(PackJob job, uint8_t *mask, uint32_t number_bits) {
+__global__ void __launch_bounds__(kBlockThreads) find_nonzero(PackJob job, uint8_t *mask, uint32_t number_bits) {
   const FragmentCounts counts = counts_of(job);
   if (counts.columns == 0) return;
   const bool is_full = counts.columns == kFragment;
@@ -200,10 +199,6 @@ int32_t bits_of(lpt_format element) {
   return element == LPT_FORMAT_BF16 || element == LPT_FORMAT_F16 ? 16 : 8;
 }
 
-bool is_on(const void *data, int64_t stride, int64_t boundary) {
-  return reinterpret_cast<uintptr_t>(data) % static_cast<uintptr_t>(boundary) == 0 && stride % boundary == 0;
-}
-
 PackJob pack_job(const MatrixView &dense, const MatrixView &stored, int64_t index_stride) {
   const int64_t bytes = bits_of(dense.format.element) / 8;
   PackJob job = {};
@@ -214,8 +209,8 @@ PackJob pack_job(const MatrixView &dense, const MatrixView &stored, int64_t inde
   job.dense_stride = dense.row_stride * bytes;
   job.stored_stride = stored.row_stride * bytes;
   job.index_stride = index_stride;
-  job.is_dense_whole = is_on(dense.data, job.dense_stride, 16);
-  job.is_stored_whole = is_on(stored.data, job.stored_stride, 8);
+  job.is_dense_whole = are_rows_aligned(dense.data, job.dense_stride);
+  job.is_stored_whole = are_rows_aligned(stored.data, job.stored_stride, 8);
   return job;
 }
 
@@ -232,9 +227,9 @@ void compress_cuda(const CompressRequest &request, void *stream) {
   job.mask = static_cast<const uint8_t *>(request.mask.data);
   job.indices = request.indices;
   job.mask_stride = request.mask.row_stride;
-  job.is_mask_whole = is_on(job.mask, job.mask_stride, 16);
+  job.is_mask_whole = are_rows_aligned(job.mask, job.mask_stride);
   if (job.rows == 0 || job.columns == 0) return;
-  const FragmentGrid shape = fragment_grid(job.rows, job.columns, kThreads);
+  const FragmentGrid shape = fragment_grid(job.rows, job.columns, kBlockThreads);
   const dim3 grid = blocks_of_grid(shape), block = threads_of_grid(shape);
   switch (bits_of(request.source.format.element)) {
     case 32:
@@ -252,7 +247,7 @@ void decompress_cuda(const DecompressRequest &request, void *stream) {
   PackJob job = pack_job(request.target, request.stored, request.index_stride);
   job.indices = const_cast<uint8_t *>(request.indices);
   if (job.rows == 0 || job.columns == 0) return;
-  const FragmentGrid shape = fragment_grid(job.rows, job.columns, kThreads);
+  const FragmentGrid shape = fragment_grid(job.rows, job.columns, kBlockThreads);
   const dim3 grid = blocks_of_grid(shape), block = threads_of_grid(shape);
   switch (bits_of(request.stored.format.element)) {
     case 32:
@@ -270,9 +265,9 @@ void nonzero_cuda(const NonzeroRequest &request, void *stream) {
   PackJob job = pack_job(request.source, request.mask, 0);
   auto *const mask = static_cast<uint8_t *>(request.mask.data);
   job.mask_stride = request.mask.row_stride;
-  job.is_mask_whole = is_on(mask, job.mask_stride, 16);
+  job.is_mask_whole = are_rows_aligned(mask, job.mask_stride);
   if (job.rows == 0 || job.columns == 0) return;
-  const FragmentGrid shape = fragment_grid(job.rows, job.columns, kThreads);
+  const FragmentGrid shape = fragment_grid(job.rows, job.columns, kBlockThreads);
   const dim3 grid = blocks_of_grid(shape), block = threads_of_grid(shape);
   const uint32_t number_bits = number_bits_of(request.source.format.element);
   switch (bits_of(request.source.format.element)) {

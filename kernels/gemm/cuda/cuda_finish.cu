@@ -5,8 +5,6 @@
 namespace lpt {
 namespace {
 
-constexpr uint32_t kThreads = 256;
-
 struct FinishJob {
   const void *x;
   void *c;
@@ -33,7 +31,7 @@ __device__ __forceinline__ FloatFragment sums_at(const FinishJob &job, int64_t r
 
 // Rows of the grid process rows of the matrix in a grid-stride loop. x and c may be the same memory: one thread reads each
 // fragment before it writes it.
-__global__ void __launch_bounds__(kThreads) finish_fragments(FinishJob job) {
+__global__ void __launch_bounds__(kBlockThreads) finish_fragments(FinishJob job) {
   const int64_t column = first_column_of_grid();
   const int32_t count = fragment_count(job.columns, column);
   if (count == 0) return;
@@ -76,7 +74,7 @@ struct ScalesJob {
 __device__ __forceinline__ int64_t index_of_grid() { return int64_t{blockIdx.x} * blockDim.x + threadIdx.x; }
 
 // Transposes scales to steps × lanes.
-__global__ void __launch_bounds__(kThreads) order_lanes(ScalesJob job) {
+__global__ void __launch_bounds__(kBlockThreads) order_lanes(ScalesJob job) {
   const int64_t index = index_of_grid();
   if (index >= job.lanes * job.steps) return;
   static_cast<float *>(job.target)[index] =
@@ -84,7 +82,7 @@ __global__ void __launch_bounds__(kThreads) order_lanes(ScalesJob job) {
 }
 
 // Copies rows of steps. Each row is padded to a multiple of four steps, with zeros.
-__global__ void __launch_bounds__(kThreads) order_blocks(ScalesJob job) {
+__global__ void __launch_bounds__(kBlockThreads) order_blocks(ScalesJob job) {
   const int64_t index = index_of_grid();
   const int64_t pitch = (job.steps + 3) / 4 * 4;
   if (index >= job.lanes * pitch) return;
@@ -94,7 +92,7 @@ __global__ void __launch_bounds__(kThreads) order_blocks(ScalesJob job) {
 }
 
 // Copies scales to tiles of 128 lanes × 4 steps, stored as 32 × 4 × 4 bytes. Bytes outside the matrix are zero.
-__global__ void __launch_bounds__(kThreads) order_tiles(ScalesJob job) {
+__global__ void __launch_bounds__(kBlockThreads) order_tiles(ScalesJob job) {
   const int64_t index = index_of_grid();
   const int64_t tiles = (job.steps + 3) / 4;
   if (index >= (job.lanes + 127) / 128 * tiles * 512) return;
@@ -107,10 +105,6 @@ __global__ void __launch_bounds__(kThreads) order_tiles(ScalesJob job) {
 }
 
 // Host code.
-
-bool is_on_sixteen(const void *address, int64_t stride_bytes) {
-  return reinterpret_cast<uintptr_t>(address) % 16 == 0 && stride_bytes % 16 == 0;
-}
 
 FinishJob finish_job(const GemmEpilogueRequest &request) {
   const MatrixView &c = request.c;
@@ -132,19 +126,17 @@ FinishJob finish_job(const GemmEpilogueRequest &request) {
   job.beta = request.beta;
   job.format = c.format.element;
   job.is_integer = request.is_integer;
-  job.loads_whole = is_on_sixteen(request.x, request.x_stride * 4);
-  job.has_whole = is_on_sixteen(c.data, c.row_stride * (c.format.element == LPT_FORMAT_F32 ? 4 : 2));
+  job.loads_whole = are_rows_aligned(request.x, request.x_stride * 4);
+  job.has_whole = are_rows_aligned(c.data, c.row_stride * (c.format.element == LPT_FORMAT_F32 ? 4 : 2));
   return job;
 }
-
-uint32_t blocks_for(int64_t threads) { return static_cast<uint32_t>((threads + kThreads - 1) / kThreads); }
 
 }  // namespace
 
 void gemm_finish_cuda(const GemmEpilogueRequest &request, void *stream) {
   const FinishJob job = finish_job(request);
   if (job.rows == 0 || job.columns == 0) return;
-  const FragmentGrid shape = fragment_grid(job.rows, job.columns, kThreads);
+  const FragmentGrid shape = fragment_grid(job.rows, job.columns, kBlockThreads);
   LPT_LAUNCH(finish_fragments, blocks_of_grid(shape), threads_of_grid(shape), 0, stream, job);
 }
 
@@ -157,11 +149,11 @@ void gemm_scales_cuda(const LibraryScalesRequest &request, void *stream) {
   const ScalesJob job = {request.source, request.target, request.stride, request.lanes, request.steps};
   const size_t bytes = library_scales_bytes(request.layout, request.lanes, request.steps);
   if (request.layout == LibraryScales::kLanes128) {
-    LPT_LAUNCH(order_lanes, blocks_for(static_cast<int64_t>(bytes / 4)), kThreads, 0, stream, job);
+    LPT_LAUNCH(order_lanes, blocks_for(static_cast<int64_t>(bytes / 4)), kBlockThreads, 0, stream, job);
   } else if (request.layout == LibraryScales::kBlocks128) {
-    LPT_LAUNCH(order_blocks, blocks_for(static_cast<int64_t>(bytes / 4)), kThreads, 0, stream, job);
+    LPT_LAUNCH(order_blocks, blocks_for(static_cast<int64_t>(bytes / 4)), kBlockThreads, 0, stream, job);
   } else {
-    LPT_LAUNCH(order_tiles, blocks_for(static_cast<int64_t>(bytes)), kThreads, 0, stream, job);
+    LPT_LAUNCH(order_tiles, blocks_for(static_cast<int64_t>(bytes)), kBlockThreads, 0, stream, job);
   }
 }
 

@@ -7,8 +7,6 @@
 namespace lpt {
 namespace {
 
-constexpr uint32_t kThreads = 256;
-
 struct ConversionJob {
   const void *source, *block_scales;  // block_scales NULL: no scales are applied
   const uint8_t *zero_points;         // NULL: none
@@ -69,7 +67,7 @@ __device__ __forceinline__ FloatFragment conversion_fragment(const ConversionJob
 
 // Rows of the grid process rows of the matrix in a grid-stride loop.
 template <lpt_format kSource, Dtype kTarget>
-__global__ void __launch_bounds__(kThreads) conversion_numbers(ConversionJob job) {
+__global__ void __launch_bounds__(kBlockThreads) conversion_numbers(ConversionJob job) {
   const int64_t column = first_column_of_grid();
   const int32_t count = fragment_count(job.columns, column);
   if (count == 0) return;
@@ -80,7 +78,7 @@ __global__ void __launch_bounds__(kThreads) conversion_numbers(ConversionJob job
 }
 
 // Converts int4 to e4m3fn, exactly.
-__global__ void __launch_bounds__(kThreads) conversion_bytes(ConversionJob job) {
+__global__ void __launch_bounds__(kBlockThreads) conversion_bytes(ConversionJob job) {
   const int64_t column = first_column_of_grid();
   const int32_t count = fragment_count(job.columns, column);
   if (count == 0) return;
@@ -113,7 +111,7 @@ __device__ __forceinline__ float folded_scale(uint32_t code, uint32_t most) {
   return bits_float(static_cast<uint32_t>(exponent > 1 ? exponent : 1) << 23);
 }
 
-__global__ void __launch_bounds__(kThreads) fold_fragments(ConversionJob job, float *folded) {
+__global__ void __launch_bounds__(kBlockThreads) fold_fragments(ConversionJob job, float *folded) {
   const int64_t column = first_column_of_grid();
   const int32_t count = fragment_count(job.columns, column);
   if (count == 0) return;
@@ -136,10 +134,6 @@ __global__ void __launch_bounds__(kThreads) fold_fragments(ConversionJob job, fl
 
 // Host code.
 
-bool is_on(const void *address, int64_t stride_bytes, int64_t boundary) {
-  return reinterpret_cast<uintptr_t>(address) % static_cast<uintptr_t>(boundary) == 0 && stride_bytes % boundary == 0;
-}
-
 ConversionJob conversion_job(const OperandConversionRequest &request) {
   const MatrixView &source = request.source, &target = request.target;
   const Format &format = source.format;
@@ -160,8 +154,8 @@ ConversionJob conversion_job(const OperandConversionRequest &request) {
   job.block_rows = format.block_rows == LPT_BLOCK_EXTENT_FULL ? source.rows : format.block_rows;
   job.block_columns = format.block_columns == LPT_BLOCK_EXTENT_FULL ? source.columns : format.block_columns;
   job.scale = format.block_scale;
-  job.loads_whole = is_on(source.data, job.source_stride, code_boundary(bits));
-  job.stores_whole = is_on(target.data, target.row_stride * bytes, 16);
+  job.loads_whole = are_rows_aligned(source.data, job.source_stride, code_boundary(bits));
+  job.stores_whole = are_rows_aligned(target.data, target.row_stride * bytes);
   return job;
 }
 
@@ -170,7 +164,7 @@ struct ConversionGrid {
 };
 
 ConversionGrid grid_of(const ConversionJob &job) {
-  const FragmentGrid shape = fragment_grid(job.rows, job.columns, kThreads);
+  const FragmentGrid shape = fragment_grid(job.rows, job.columns, kBlockThreads);
   return {blocks_of_grid(shape), threads_of_grid(shape)};
 }
 

@@ -4,13 +4,12 @@
 #include "kernels/quantize/cuda/cuda_any.hpp"
 #include "kernels/quantize/cuda/cuda_kernels.hpp"
 #include "kernels/quantize/cuda/cuda_list.hpp"
+#include "src/formats/functions.hpp"
 
 namespace lpt {
 namespace {
 
-constexpr uint32_t kThreads = 256;
-constexpr uint32_t kWarps = kThreads / 32;
-constexpr int32_t kLanes = 16;  // as in striped_sum()
+constexpr uint32_t kWarps = kBlockThreads / 32;
 constexpr int64_t kMostBlocksOfGrid = int64_t{1} << 20;
 
 struct AnyCastJob {
@@ -51,8 +50,6 @@ struct BlockExtremes {
   float amax = 0.0f, low = 0.0f, high = 0.0f;
   bool has_nan = false, has_infinity = false;
 };
-
-__device__ __forceinline__ float magnitude_of(float number) { return bits_float(float_bits(number) & 0x7FFFFFFFu); }
 
 __device__ __forceinline__ float finite_magnitude(float number) {
   const float magnitude = magnitude_of(number);
@@ -101,11 +98,11 @@ __device__ __forceinline__ float sum_of_block(const AnyCastJob &job, const AnyBl
   float sum = 0.0f;
   for (int64_t row = 0; row < block.rows; ++row) {
     float own = 0.0f;
-    for (int64_t i = lane; i < block.columns && lane < kLanes; i += kLanes) {
+    for (int64_t i = lane; i < block.columns && lane < kStripes; i += kStripes) {
       const float number = number_at(job.source, block.row + row, block.column + i);
       own += finite_magnitude(number) == 0.0f ? 0.0f : term(number);
     }
-    for (uint32_t width = kLanes / 2; width > 0; width /= 2) own += __shfl_down_sync(kAllLanes, own, width, kLanes);
+    for (uint32_t width = kStripes / 2; width > 0; width /= 2) own += __shfl_down_sync(kAllLanes, own, width, kStripes);
     sum += __shfl_sync(kAllLanes, own, 0);
   }
   return sum;
@@ -192,7 +189,7 @@ __device__ __forceinline__ void compute_zero_point(const AnyCastJob &job, int64_
 
 __device__ __forceinline__ int64_t first_block() { return int64_t{blockIdx.x} * kWarps + threadIdx.x / 32; }
 
-__global__ void __launch_bounds__(kThreads) compute_scales_any(AnyCastJob job) {
+__global__ void __launch_bounds__(kBlockThreads) compute_scales_any(AnyCastJob job) {
   for (int64_t number = first_block(); number < job.block_count; number += int64_t{gridDim.x} * kWarps) {
     const AnyBlock block = block_at(job, number);
     const BlockExtremes facts = facts_of_block(job, block);
@@ -207,7 +204,7 @@ __global__ void __launch_bounds__(kThreads) compute_scales_any(AnyCastJob job) {
 
 // Sets the scale of each block with a NaN to NaN; with overflow INFINITE also that of a block with an infinity. It runs after
 // quantize_any(), because codes are those of the finite scale.
-__global__ void __launch_bounds__(kThreads) store_nan_scales_any(AnyCastJob job) {
+__global__ void __launch_bounds__(kBlockThreads) store_nan_scales_any(AnyCastJob job) {
   for (int64_t number = first_block(); number < job.block_count; number += int64_t{gridDim.x} * kWarps) {
     const AnyBlock block = block_at(job, number);
     const BlockExtremes facts = facts_of_block(job, block);
@@ -297,11 +294,11 @@ __device__ __forceinline__ float scaled_number(const AnyNumbers &source, float n
 }
 
 // A thread computes the codes of a whole pack, so that no two threads write the same byte.
-__global__ void __launch_bounds__(kThreads) quantize_any(AnyCastJob job) {
+__global__ void __launch_bounds__(kBlockThreads) quantize_any(AnyCastJob job) {
   BlockExtremes facts;
   const int64_t count = job.units_of_row * job.target.rows;
-  for (int64_t unit = int64_t{blockIdx.x} * kThreads + threadIdx.x; unit < count;
-       unit += int64_t{gridDim.x} * kThreads) {
+  for (int64_t unit = int64_t{blockIdx.x} * kBlockThreads + threadIdx.x; unit < count;
+       unit += int64_t{gridDim.x} * kBlockThreads) {
     const int64_t row = unit / job.units_of_row, begin = unit % job.units_of_row * job.unit_elements;
     for (int64_t column = begin; column < begin + job.unit_elements && column < job.target.columns; ++column) {
       const float number = number_at(job.source, row, column);
@@ -322,9 +319,10 @@ struct AnyDecodeJob {
   AnyNumbers target;
 };
 
-__global__ void __launch_bounds__(kThreads) dequantize_any(AnyDecodeJob job) {
+__global__ void __launch_bounds__(kBlockThreads) dequantize_any(AnyDecodeJob job) {
   const int64_t count = job.source.rows * job.source.columns;
-  for (int64_t i = int64_t{blockIdx.x} * kThreads + threadIdx.x; i < count; i += int64_t{gridDim.x} * kThreads) {
+  for (int64_t i = int64_t{blockIdx.x} * kBlockThreads + threadIdx.x; i < count;
+       i += int64_t{gridDim.x} * kBlockThreads) {
     const int64_t row = i / job.source.columns, column = i % job.source.columns;
     const float number = any_number(job.source, row, column);
     const int64_t index = row * job.target.row_stride + column * job.target.column_stride;
@@ -379,16 +377,17 @@ void quantize_any_cuda(const QuantizeRequest &request, void *stream) {
   const AnyCastJob job = any_cast_job(request);
   const bool settles = request.target.format.has_block_scale() && !job.is_given;
   const uint32_t blocks = grid_of(job.block_count, kWarps);
-  if (settles) LPT_LAUNCH(compute_scales_any, blocks, kThreads, 0, stream, job);
-  LPT_LAUNCH(quantize_any, grid_of(job.units_of_row * job.target.rows, kThreads), kThreads, 0, stream, job);
+  if (settles) LPT_LAUNCH(compute_scales_any, blocks, kBlockThreads, 0, stream, job);
+  LPT_LAUNCH(quantize_any, grid_of(job.units_of_row * job.target.rows, kBlockThreads), kBlockThreads, 0, stream, job);
   if (settles && has_nan_scale(request.target.format))
-    LPT_LAUNCH(store_nan_scales_any, blocks, kThreads, 0, stream, job);
+    LPT_LAUNCH(store_nan_scales_any, blocks, kBlockThreads, 0, stream, job);
 }
 
 void dequantize_any_cuda(const DequantizeRequest &request, void *stream) {
   if (request.source.rows == 0 || request.source.columns == 0) return;
   const AnyDecodeJob job = {any_codes(request.source), any_numbers(request.target)};
-  LPT_LAUNCH(dequantize_any, grid_of(request.source.rows * request.source.columns, kThreads), kThreads, 0, stream, job);
+  LPT_LAUNCH(dequantize_any, grid_of(request.source.rows * request.source.columns, kBlockThreads), kBlockThreads, 0,
+             stream, job);
 }
 
 }  // namespace lpt

@@ -8,6 +8,8 @@
 
 namespace lpt {
 
+constexpr int32_t kStripes = 16;  // running sums of striped_sum()
+
 // An element of a format. `levels` is a copy of the level list, because element.levels points to host memory.
 struct AnyElement {
   Element element;

@@ -237,10 +237,6 @@ __device__ __forceinline__ CodeFragment<kTarget.bits> cast_fragment(const CastJo
 
 // Host code.
 
-inline bool is_on(const void *address, int64_t stride_bytes, int64_t boundary) {
-  return reinterpret_cast<uintptr_t>(address) % static_cast<uintptr_t>(boundary) == 0 && stride_bytes % boundary == 0;
-}
-
 inline float largest_of_element(lpt_format element) {
   switch (element) {
     case LPT_FORMAT_E4M3FN:
@@ -281,8 +277,6 @@ LPT_HOST_DEVICE constexpr Element small_element(lpt_format element) {
   }
 }
 
-inline int64_t number_bytes(lpt_format numbers) { return numbers == LPT_FORMAT_F32 ? 4 : 2; }
-
 inline CastJob cast_job(const QuantizeRequest &request) {
   const MatrixView &source = request.source;
   const MatrixView &target = request.target;
@@ -320,8 +314,8 @@ inline CastJob cast_job(const QuantizeRequest &request) {
   job.lanes = format.block_scale == LPT_FORMAT_NONE ? 0 : static_cast<uint32_t>(format.block_columns / kFragment);
   while (job.lanes >> job.lane_shift > 1) ++job.lane_shift;
   const int64_t bytes = number_bytes(source.format.element);
-  job.loads_whole = source.column_stride == 1 && is_on(source.data, source.row_stride * bytes, 16);
-  job.stores_whole = is_on(target.data, job.target_stride, code_boundary(element.bits));
+  job.loads_whole = source.column_stride == 1 && are_rows_aligned(source.data, source.row_stride * bytes);
+  job.stores_whole = are_rows_aligned(target.data, job.target_stride, code_boundary(element.bits));
   return job;
 }
 

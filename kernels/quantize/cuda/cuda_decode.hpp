@@ -46,8 +46,8 @@ inline DecodeJob decode_job(const DequantizeRequest &request) {
   job.block_rows = format.block_rows == LPT_BLOCK_EXTENT_FULL ? source.rows : format.block_rows;
   job.block_columns = format.block_columns == LPT_BLOCK_EXTENT_FULL ? source.columns : format.block_columns;
   job.scale = format.block_scale;
-  job.loads_whole = is_on(source.data, job.source_stride, code_boundary(bits));
-  job.stores_whole = is_on(target.data, target.row_stride * number_bytes(target.format.element), 16);
+  job.loads_whole = are_rows_aligned(source.data, job.source_stride, code_boundary(bits));
+  job.stores_whole = are_rows_aligned(target.data, target.row_stride * number_bytes(target.format.element));
   return job;
 }
 

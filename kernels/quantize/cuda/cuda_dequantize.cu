@@ -7,8 +7,6 @@
 namespace lpt {
 namespace {
 
-constexpr uint32_t kThreads = 256;
-
 // Returns whether all codes of an 8-bit float are finite: the addition sets bit 7 of codes above max_code.
 template <Element kSource>
 __device__ __forceinline__ bool are_finite(const CodeFragment<8> &codes) {
@@ -39,7 +37,7 @@ __device__ __forceinline__ FloatFragment decode_codes(const CodeFragment<kSource
 
 // The rows of the grid process rows of the matrix in a grid-stride loop.
 template <lpt_format kFormat, Dtype kTarget>
-__global__ void __launch_bounds__(kThreads) dequantize_fragments(DecodeJob job) {
+__global__ void __launch_bounds__(kBlockThreads) dequantize_fragments(DecodeJob job) {
   constexpr Element kSource = small_element(kFormat);
   const int64_t column = first_column_of_grid();
   const int32_t count = fragment_count(job.columns, column);
@@ -57,7 +55,7 @@ template <lpt_format kSource>
 void launch_to(const DequantizeRequest &request, void *stream) {
   const DecodeJob job = decode_job(request);
   if (job.rows == 0 || job.columns == 0) return;
-  const FragmentGrid shape = fragment_grid(job.rows, job.columns, kThreads);
+  const FragmentGrid shape = fragment_grid(job.rows, job.columns, kBlockThreads);
   const dim3 grid = blocks_of_grid(shape), block = threads_of_grid(shape);
   switch (request.target.format.element) {
     case LPT_FORMAT_F32:
@@ -88,7 +86,7 @@ __global__ void clear_facts(AmaxJob job) {
 }
 
 template <Dtype kSource>
-__global__ void __launch_bounds__(kThreads) raise_facts(AmaxJob job) {
+__global__ void __launch_bounds__(kBlockThreads) raise_facts(AmaxJob job) {
   if (job.unless != nullptr && *job.unless != 0.0f) return;
   const int64_t column = first_column_of_grid();
   const int32_t count = fragment_count(job.columns, column);
@@ -111,11 +109,11 @@ void launch_amax(const AmaxRequest &request, const float *unless, void *stream) 
                        source.row_stride,
                        request.amax,
                        request.has_nan,
-                       is_on(source.data, source.row_stride * bytes, 16),
+                       are_rows_aligned(source.data, source.row_stride * bytes),
                        unless};
   LPT_LAUNCH(clear_facts, 1, 1, 0, stream, job);
   if (source.rows == 0 || source.columns == 0) return;
-  const FragmentGrid shape = fragment_grid(source.rows, source.columns, kThreads);
+  const FragmentGrid shape = fragment_grid(source.rows, source.columns, kBlockThreads);
   const dim3 grid = blocks_of_grid(shape), block = threads_of_grid(shape);
   switch (source.format.element) {
     case LPT_FORMAT_F32:

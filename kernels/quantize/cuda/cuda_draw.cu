@@ -5,8 +5,6 @@
 namespace lpt {
 namespace {
 
-constexpr uint32_t kThreads = 256;
-
 struct DrawJob {
   RandomSource random;
   void *target;
@@ -15,7 +13,7 @@ struct DrawJob {
 };
 
 template <int32_t kBits>
-__global__ void __launch_bounds__(kThreads) draw_fragments(DrawJob job) {
+__global__ void __launch_bounds__(kBlockThreads) draw_fragments(DrawJob job) {
   const int64_t column = first_column_of_grid();
   const int32_t count = fragment_count(job.columns, column);
   if (count == 0) return;
@@ -31,7 +29,7 @@ __global__ void __launch_bounds__(kThreads) draw_fragments(DrawJob job) {
 }
 
 // Draws signs. The grid has one row of fragments, because signs are few.
-__global__ void __launch_bounds__(kThreads) draw_signs(RandomSource random, int8_t *signs, int64_t count) {
+__global__ void __launch_bounds__(kBlockThreads) draw_signs(RandomSource random, int8_t *signs, int64_t count) {
   const int64_t first = first_column_of_grid();
   const int32_t here = fragment_count(count, first);
   if (here == 0) return;
@@ -50,7 +48,7 @@ const char *unsupported_reason(const Request &request) {
   return request.random.words == nullptr ? nullptr : "the caller has drawn them";
 }
 
-constexpr KernelEntry<DrawRequest> kKernels[] = {{"draw_cuda", 80, unsupported_reason, draw_cuda}};
+constexpr KernelEntry<DrawRequest> kDrawKernels[] = {{"draw_cuda", 80, unsupported_reason, draw_cuda}};
 constexpr KernelEntry<SignRequest> kSignKernels[] = {{"signs_cuda", 80, unsupported_reason, signs_cuda}};
 
 }  // namespace
@@ -58,10 +56,10 @@ constexpr KernelEntry<SignRequest> kSignKernels[] = {{"signs_cuda", 80, unsuppor
 void draw_cuda(const DrawRequest &request, void *stream) {
   const MatrixView &target = request.target;
   const int64_t bytes = request.random.bits / 8;
-  const bool is_on = reinterpret_cast<uintptr_t>(target.data) % 16 == 0 && target.row_stride * bytes % 16 == 0;
+  const bool is_on = are_rows_aligned(target.data, target.row_stride * bytes);
   const DrawJob job = {request.random, target.data, target.rows, target.columns, target.row_stride, is_on};
   if (job.rows == 0 || job.columns == 0) return;
-  const FragmentGrid grid = fragment_grid(job.rows, job.columns, kThreads);
+  const FragmentGrid grid = fragment_grid(job.rows, job.columns, kBlockThreads);
   if (bytes == 1) {
     LPT_LAUNCH(draw_fragments<8>, blocks_of_grid(grid), threads_of_grid(grid), 0, stream, job);
   } else {
@@ -71,12 +69,12 @@ void draw_cuda(const DrawRequest &request, void *stream) {
 
 void signs_cuda(const SignRequest &request, void *stream) {
   if (request.count == 0) return;
-  const FragmentGrid grid = fragment_grid(1, request.count, kThreads);
+  const FragmentGrid grid = fragment_grid(1, request.count, kBlockThreads);
   LPT_LAUNCH(draw_signs, blocks_of_grid(grid), threads_of_grid(grid), 0, stream, request.random, request.signs,
              request.count);
 }
 
-std::span<const KernelEntry<DrawRequest>> draw_device_kernels() { return kKernels; }
+std::span<const KernelEntry<DrawRequest>> draw_device_kernels() { return kDrawKernels; }
 
 std::span<const KernelEntry<SignRequest>> sign_device_kernels() { return kSignKernels; }
 

@@ -6,9 +6,6 @@
 namespace lpt {
 namespace {
 
-constexpr uint32_t kThreads = 256;
-constexpr uint32_t kLanes = 16;
-
 struct MagnitudeJob {
   AnyNumbers source;
   int64_t rows, columns;
@@ -16,14 +13,14 @@ struct MagnitudeJob {
 };
 
 __device__ __forceinline__ float sum_of_lanes(float own) {
-  for (uint32_t width = kLanes / 2; width > 0; width /= 2) own += __shfl_down_sync(kAllLanes, own, width, kLanes);
+  for (uint32_t width = kStripes / 2; width > 0; width /= 2) own += __shfl_down_sync(kAllLanes, own, width, kStripes);
   return own;
 }
 
-__global__ void __launch_bounds__(kThreads) magnitude_sum(MagnitudeJob job) {
-  const int64_t row = (int64_t{blockIdx.x} * kThreads + threadIdx.x) / kLanes;
+__global__ void __launch_bounds__(kBlockThreads) magnitude_sum(MagnitudeJob job) {
+  const int64_t row = (int64_t{blockIdx.x} * kBlockThreads + threadIdx.x) / kStripes;
   float sum = 0.0f, squares = 0.0f;
-  for (int64_t column = threadIdx.x % kLanes; column < job.columns && row < job.rows; column += kLanes) {
+  for (int64_t column = threadIdx.x % kStripes; column < job.columns && row < job.rows; column += kStripes) {
     const float magnitude = bits_float(float_bits(number_at(job.source, row, column)) & 0x7FFFFFFFu);
     const float finite = magnitude <= kLargestFloat ? magnitude : 0.0f;
     sum += finite;
@@ -31,7 +28,7 @@ __global__ void __launch_bounds__(kThreads) magnitude_sum(MagnitudeJob job) {
   }
   sum = sum_of_lanes(sum);
   squares = sum_of_lanes(squares);
-  if (row >= job.rows || threadIdx.x % kLanes != 0) return;
+  if (row >= job.rows || threadIdx.x % kStripes != 0) return;
   job.sums[row] = sum;
   if (job.squares != nullptr) job.squares[row] = squares;
 }
@@ -84,8 +81,8 @@ void magnitude_sum_cuda(const MagnitudeSumRequest &request, void *stream) {
   const MatrixView &source = request.source;
   if (source.rows == 0) return;
   const MagnitudeJob job = {any_numbers(source), source.rows, source.columns, request.sums, request.squares};
-  const int64_t threads = source.rows * kLanes;
-  LPT_LAUNCH(magnitude_sum, static_cast<uint32_t>((threads + kThreads - 1) / kThreads), kThreads, 0, stream, job);
+  const int64_t threads = source.rows * kStripes;
+  LPT_LAUNCH(magnitude_sum, blocks_for(threads), kBlockThreads, 0, stream, job);
 }
 
 void fitted_scale_cuda(const FittedScaleRequest &request, void *stream) {

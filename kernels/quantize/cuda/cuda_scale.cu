@@ -23,7 +23,7 @@ const char *unsupported_reason(const TensorScaleRequest &request) {
   return is_long ? "takes lists of 64 scales at most" : nullptr;
 }
 
-constexpr KernelEntry<TensorScaleRequest> kKernels[] = {
+constexpr KernelEntry<TensorScaleRequest> kScaleKernels[] = {
     {"tensor_scale_cuda", 80, unsupported_reason, tensor_scale_cuda}};
 constexpr KernelEntry<NanScaleRequest> kNanKernels[] = {{"nan_scale_cuda", 80, nullptr, nan_scale_cuda}};
 
@@ -38,7 +38,7 @@ void tensor_scale_cuda(const TensorScaleRequest &request, void *stream) {
 
 void nan_scale_cuda(const NanScaleRequest &request, void *stream) { LPT_LAUNCH(nan_scale, 1, 1, 0, stream, request); }
 
-std::span<const KernelEntry<TensorScaleRequest>> tensor_scale_device_kernels() { return kKernels; }
+std::span<const KernelEntry<TensorScaleRequest>> tensor_scale_device_kernels() { return kScaleKernels; }
 std::span<const KernelEntry<NanScaleRequest>> nan_scale_device_kernels() { return kNanKernels; }
 
 }  // namespace lpt

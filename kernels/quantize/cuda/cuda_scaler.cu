@@ -40,7 +40,7 @@ __global__ void scaler_update(ScalerUpdateRequest request) {
   scaler.running_amax = 0.0f;
 }
 
-constexpr KernelEntry<ScalerAmaxRequest> kAmax[] = {{"scaler_amax_cuda", 80, nullptr, scaler_amax_cuda}};
+constexpr KernelEntry<ScalerAmaxRequest> kAmaxKernels[] = {{"scaler_amax_cuda", 80, nullptr, scaler_amax_cuda}};
 constexpr KernelEntry<ScalerUpdateRequest> kUpdate[] = {{"scaler_update_cuda", 80, nullptr, scaler_update_cuda}};
 
 }  // namespace
@@ -53,7 +53,7 @@ void scaler_update_cuda(const ScalerUpdateRequest &request, void *stream) {
   LPT_LAUNCH(scaler_update, 1, 32, 0, stream, request);
 }
 
-std::span<const KernelEntry<ScalerAmaxRequest>> scaler_amax_device_kernels() { return kAmax; }
+std::span<const KernelEntry<ScalerAmaxRequest>> scaler_amax_device_kernels() { return kAmaxKernels; }
 std::span<const KernelEntry<ScalerUpdateRequest>> scaler_update_device_kernels() { return kUpdate; }
 
 }  // namespace lpt

@@ -6,8 +6,7 @@
 namespace lpt {
 namespace {
 
-constexpr uint32_t kThreads = 256;
-constexpr uint32_t kLanes = 16;                     // lanes per square, one per row
+constexpr uint32_t kSquareLanes = 16;               // lanes per square, one per row
 constexpr int64_t kMostSquares = int64_t{1} << 26;  // per launch, rounded up to whole rows of squares
 
 struct SquareIndex {
@@ -17,11 +16,11 @@ struct SquareIndex {
 };
 
 __device__ __forceinline__ SquareIndex square_place(const CastJob &job, uint32_t squares_of_row) {
-  const uint32_t index = (blockIdx.x * kThreads + threadIdx.x) / kLanes;
+  const uint32_t index = (blockIdx.x * kBlockThreads + threadIdx.x) / kSquareLanes;
   SquareIndex place = {};
   place.square_row = job.first_line + index / squares_of_row;
   place.square_column = index % squares_of_row;
-  place.row = place.square_row * kLanes + threadIdx.x % kLanes;
+  place.row = place.square_row * kSquareLanes + threadIdx.x % kSquareLanes;
   place.column = place.square_column * kFragment;
   place.count = place.row < job.rows ? fragment_count(job.columns, place.column) : 0;
   return place;
@@ -29,10 +28,10 @@ __device__ __forceinline__ SquareIndex square_place(const CastJob &job, uint32_t
 
 // Returns the sum over a square, to each of its lanes: each row in the order of striped_sum(), then rows in ascending order.
 __device__ __forceinline__ float sum_of_square(FloatFragment fragment) {
-  const uint32_t first = threadIdx.x % 32 / kLanes * kLanes;
+  const uint32_t first = threadIdx.x % 32 / kSquareLanes * kSquareLanes;
   fold<kFragment / 2>(fragment.number);
   float sum = 0.0f;
-  for (uint32_t lane = 0; lane < kLanes; ++lane) sum += __shfl_sync(kAllLanes, fragment.number[0], first + lane);
+  for (uint32_t lane = 0; lane < kSquareLanes; ++lane) sum += __shfl_sync(kAllLanes, fragment.number[0], first + lane);
   return sum;
 }
 
@@ -65,7 +64,7 @@ __device__ __forceinline__ BlockGridScale scale_of_square(const CastJob &job, co
 }
 
 template <lpt_format kFormat, lpt_format kScale, Dtype kSource, bool kIsDrawn>
-__global__ void __launch_bounds__(kThreads) quantize_squares(CastJob job, uint32_t squares_of_row) {
+__global__ void __launch_bounds__(kBlockThreads) quantize_squares(CastJob job, uint32_t squares_of_row) {
   constexpr Element kTarget = small_element(kFormat);
   const SquareIndex place = square_place(job, squares_of_row);
   const bool is_full = place.count == kFragment;
@@ -76,10 +75,10 @@ __global__ void __launch_bounds__(kThreads) quantize_squares(CastJob job, uint32
   }
   const FragmentStats facts = stats_of(fragment);
   report_stats(job.amax, job.has_nan, facts);
-  const FragmentStats all = facts_of_lanes(facts, kLanes);
+  const FragmentStats all = facts_of_lanes(facts, kSquareLanes);
   const BlockGridScale scale = scale_of_square<kFormat, kScale>(job, place, fragment, all.amax);
   if (place.count == 0) return;
-  if (threadIdx.x % kLanes == 0 && job.scales != BlockScales::kGiven) {
+  if (threadIdx.x % kSquareLanes == 0 && job.scales != BlockScales::kGiven) {
     store_scale<kScale>(job, place.square_row, place.square_column,
                         written_scale<kTarget, kScale>(scale.code, all.has_nan));
   }
@@ -93,15 +92,14 @@ __global__ void __launch_bounds__(kThreads) quantize_squares(CastJob job, uint32
 
 void quantize_squares_cuda(const QuantizeRequest &request, void *stream) {
   const int64_t across = (request.source.columns + kFragment - 1) / kFragment;
-  const int64_t down = (request.source.rows + kLanes - 1) / kLanes;
+  const int64_t down = (request.source.rows + kSquareLanes - 1) / kSquareLanes;
   if (across == 0) return;
   const int64_t most = (kMostSquares + across - 1) / across;
   for_cast(request, [&]<Dtype kSource, bool kIsDrawn>(CastTag<kSource, kIsDrawn>) {
     for_lines(cast_job(request), down, most, [&](const CastJob &job, uint32_t rows) {
-      const int64_t threads = rows * across * kLanes;
-      LPT_LAUNCH((quantize_squares<LPT_FORMAT_E2M1FN, LPT_FORMAT_E4M3FN, kSource, kIsDrawn>),
-                 static_cast<uint32_t>((threads + kThreads - 1) / kThreads), kThreads, 0, stream, job,
-                 static_cast<uint32_t>(across));
+      const int64_t threads = rows * across * kSquareLanes;
+      LPT_LAUNCH((quantize_squares<LPT_FORMAT_E2M1FN, LPT_FORMAT_E4M3FN, kSource, kIsDrawn>), blocks_for(threads),
+                 kBlockThreads, 0, stream, job, static_cast<uint32_t>(across));
     });
   });
 }

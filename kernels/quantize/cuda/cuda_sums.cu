@@ -7,9 +7,6 @@
 namespace lpt {
 namespace {
 
-constexpr uint32_t kThreads = 256;
-constexpr uint32_t kLanes = 16;
-
 struct SumsJob {
   DecodeJob codes;  // `target` is the source of the cast
   AnyCodes any;     // for formats without a specialized kernel
@@ -91,13 +88,13 @@ __device__ __forceinline__ void add_number(const SumsJob &job, int64_t row, int6
 }
 
 __device__ __forceinline__ void join_lanes(LaneSums &sums) {
-  for (uint32_t width = kLanes / 2; width > 0; width /= 2) {
-    sums.squares += __shfl_down_sync(kAllLanes, sums.squares, width, kLanes);
-    sums.errors += __shfl_down_sync(kAllLanes, sums.errors, width, kLanes);
-    sums.nans += __shfl_down_sync(kAllLanes, sums.nans, width, kLanes);
-    sums.clipped += __shfl_down_sync(kAllLanes, sums.clipped, width, kLanes);
-    sums.underflows += __shfl_down_sync(kAllLanes, sums.underflows, width, kLanes);
-    const float other = __shfl_down_sync(kAllLanes, sums.amax, width, kLanes);
+  for (uint32_t width = kStripes / 2; width > 0; width /= 2) {
+    sums.squares += __shfl_down_sync(kAllLanes, sums.squares, width, kStripes);
+    sums.errors += __shfl_down_sync(kAllLanes, sums.errors, width, kStripes);
+    sums.nans += __shfl_down_sync(kAllLanes, sums.nans, width, kStripes);
+    sums.clipped += __shfl_down_sync(kAllLanes, sums.clipped, width, kStripes);
+    sums.underflows += __shfl_down_sync(kAllLanes, sums.underflows, width, kStripes);
+    const float other = __shfl_down_sync(kAllLanes, sums.amax, width, kStripes);
     sums.amax = other > sums.amax ? other : sums.amax;
   }
 }
@@ -108,17 +105,17 @@ __device__ __forceinline__ void count(int64_t &counter, uint32_t number) {
 }
 
 template <lpt_format kFormat>
-__global__ void __launch_bounds__(kThreads) sum_lines(SumsJob job) {
-  const int64_t line = (int64_t{blockIdx.x} * kThreads + threadIdx.x) / kLanes;
+__global__ void __launch_bounds__(kBlockThreads) sum_lines(SumsJob job) {
+  const int64_t line = (int64_t{blockIdx.x} * kBlockThreads + threadIdx.x) / kStripes;
   const int64_t row = line / job.across, begin = line % job.across * job.tile_columns;
   const int64_t left = job.codes.columns - begin;
   const int64_t end = row < job.codes.rows ? begin + (left < job.tile_columns ? left : job.tile_columns) : begin;
   LaneSums sums;
-  for (int64_t column = begin + threadIdx.x % kLanes; column < end; column += kLanes) {
+  for (int64_t column = begin + threadIdx.x % kStripes; column < end; column += kStripes) {
     add_number<kFormat>(job, row, column, sums);
   }
   join_lanes(sums);
-  if (row >= job.codes.rows || threadIdx.x % kLanes != 0) return;
+  if (row >= job.codes.rows || threadIdx.x % kStripes != 0) return;
   job.lines[2 * line] = sums.squares;
   job.lines[2 * line + 1] = sums.errors;
   count(job.sums->nans, sums.nans);
@@ -128,8 +125,8 @@ __global__ void __launch_bounds__(kThreads) sum_lines(SumsJob job) {
 }
 
 // Launched with one block.
-__global__ void __launch_bounds__(kThreads) add_tiles(SumsJob job) {
-  for (int64_t tile = threadIdx.x; tile < job.tiles; tile += kThreads) {
+__global__ void __launch_bounds__(kBlockThreads) add_tiles(SumsJob job) {
+  for (int64_t tile = threadIdx.x; tile < job.tiles; tile += kBlockThreads) {
     const int64_t first = tile / job.across * job.tile_rows, last = first + job.tile_rows;
     double squares = 0.0, errors = 0.0;
     for (int64_t row = first; row < last && row < job.codes.rows; ++row) {
@@ -169,8 +166,7 @@ SumsJob sums_job(const TileSumsRequest &request) {
 template <lpt_format kFormat>
 void launch_lines(const SumsJob &job, void *stream) {
   const int64_t lines = job.codes.rows * job.across;
-  LPT_LAUNCH(sum_lines<kFormat>, static_cast<uint32_t>((lines * kLanes + kThreads - 1) / kThreads), kThreads, 0, stream,
-             job);
+  LPT_LAUNCH(sum_lines<kFormat>, blocks_for(lines * kStripes), kBlockThreads, 0, stream, job);
 }
 
 void launch_format(lpt_format element, const SumsJob &job, void *stream) {
@@ -200,7 +196,7 @@ void tile_sums_cuda(const TileSumsRequest &request, void *stream) {
   if (request.source.rows == 0 || request.source.columns == 0) return;
   const SumsJob job = sums_job(request);
   launch_format(request.quantized.format.element, job, stream);
-  LPT_LAUNCH(add_tiles, 1, kThreads, 0, stream, job);
+  LPT_LAUNCH(add_tiles, 1, kBlockThreads, 0, stream, job);
 }
 
 }  // namespace lpt

@@ -17,7 +17,7 @@ struct UntransposedJob {
 UntransposedJob untransposed_job(const MatrixView &target) {
   const bool has_scale = target.format.tensor_scale != LPT_FORMAT_NONE;
   return {target.data, target.row_stride, has_scale ? target.tensor_scale : nullptr,
-          is_on(target.data, target.row_stride, 16)};
+          are_rows_aligned(target.data, target.row_stride)};
 }
 
 __device__ __forceinline__ float inverse_of(const float *tensor_scale) {
@@ -61,7 +61,7 @@ void launch(const QuantizeRequest &request, void *stream) {
   const auto tiles = static_cast<uint32_t>((source.columns + kTransposeTile - 1) / kTransposeTile);
   if (tiles == 0) return;
   CastJob whole = cast_job(request);
-  whole.loads_whole = is_on(source.data, source.column_stride * number_bytes(source.format.element), 16);
+  whole.loads_whole = are_rows_aligned(source.data, source.column_stride * number_bytes(source.format.element));
   for_cast(request, [&]<Dtype kSource, bool kIsDrawn>(CastTag<kSource, kIsDrawn>) {
     const int64_t tile_rows = (source.rows + kTransposeTile - 1) / kTransposeTile;
     for_lines(whole, tile_rows, kMostGridLines, [&](const CastJob &job, uint32_t rows) {
@@ -152,8 +152,8 @@ void transpose_cuda(const TransposeRequest &request, void *stream) {
   job.columns = source.columns;
   job.source_stride = source.row_stride;
   job.target_stride = target.row_stride;
-  job.loads_whole = is_on(source.data, source.row_stride * bits / 8, 16);
-  job.stores_whole = is_on(target.data, target.row_stride * bits / 8, 16);
+  job.loads_whole = are_rows_aligned(source.data, source.row_stride * bits / 8);
+  job.stores_whole = are_rows_aligned(target.data, target.row_stride * bits / 8);
   if (source.rows == 0 || source.columns == 0) return;
   for_columns_of_grid(job, bits / 8, [&](const TransposeJob &part, const dim3 &grid) {
     if (bits == 32) {

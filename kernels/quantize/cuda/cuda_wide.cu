@@ -6,8 +6,6 @@
 namespace lpt {
 namespace {
 
-constexpr uint32_t kThreads = 256;
-
 struct WideJob {
   DeviceRows source, target;
   float most;  // the largest finite value of the target; larger values saturate to it
@@ -19,7 +17,7 @@ __device__ __forceinline__ float held(float number, float most) {
   return number < -most ? -most : number;  // returns a NaN unchanged
 }
 
-__global__ void __launch_bounds__(kThreads) round_fragments(WideJob job) {
+__global__ void __launch_bounds__(kBlockThreads) round_fragments(WideJob job) {
   const int64_t column = first_column_of_grid();
   const int32_t count = fragment_count(job.columns, column);
   if (count == 0) return;
@@ -41,7 +39,7 @@ void quantize_wide_cuda(const QuantizeRequest &request, void *stream) {
   if (source.rows == 0 || source.columns == 0) return;
   const WideJob job = {lines_of(source), lines_of(request.target), largest_number(request.target.format.element),
                        source.rows, source.columns};
-  const FragmentGrid grid = fragment_grid(source.rows, source.columns, kThreads);
+  const FragmentGrid grid = fragment_grid(source.rows, source.columns, kBlockThreads);
   LPT_LAUNCH(round_fragments, blocks_of_grid(grid), threads_of_grid(grid), 0, stream, job);
 }
 
