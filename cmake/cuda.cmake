@@ -72,9 +72,10 @@ if(NOT CMAKE_CUDA20_STANDARD_COMPILE_OPTION)
   set(CMAKE_CUDA20_STANDARD_COMPILE_OPTION -std=c++20)
 endif()
 
-file(GLOB cuda_kernels CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/kernels/*/cuda_*.cu ${PROJECT_SOURCE_DIR}/kernels/*/cuda_*.cpp
-     ${PROJECT_SOURCE_DIR}/kernels/*/cuda/*.cu ${PROJECT_SOURCE_DIR}/kernels/*/cuda/*.cpp)
-add_library(lpt_cuda MODULE ${PROJECT_SOURCE_DIR}/src/plugins/cuda.cpp ${LPT_DEVICE_SOURCES} ${cuda_kernels})
+file(GLOB cuda_kernels CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/kernels/*/cuda_*.cu ${PROJECT_SOURCE_DIR}/kernels/*/cuda/*.cu)
+file(GLOB cuda_tables CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/kernels/*/cuda_*.cpp ${PROJECT_SOURCE_DIR}/kernels/*/cuda/*.cpp)
+lpt_unite_cuda(cuda_kernels ${cuda_kernels})
+add_library(lpt_cuda MODULE ${PROJECT_SOURCE_DIR}/src/plugins/cuda.cpp ${LPT_DEVICE_SOURCES} ${cuda_kernels} ${cuda_tables})
 lpt_device_plugin(lpt_cuda)
 target_link_libraries(lpt_cuda PRIVATE CUDA::cudart_static)
 # Contraction would make bits depend on the device.

@@ -32,7 +32,7 @@ NAMED = {"HMMA": {0x23C}, "IMMA": {0x237}, "HGMMA": {0x9F0, 0xDF0}, "QGMMA": {0x
          "LDGSTS": {0xFAE}}  # asynchronous copies to shared memory
 WIDE = 6  # 128 bits
 FAT_HEAD, FAT_CUBIN = 16, 2
-COLUMNS = ["source", "kernel", "instructions", "global", "wide", "local"]
+COLUMNS = ["family", "kernel", "instructions", "global", "wide", "local"]
 HEAD = """\
 # CUDA kernels, counted; tools/sass.py says how.
 # Made by: cmake --build --preset test --target cuda_instructions
@@ -70,12 +70,11 @@ def cubin_of(path):
     return cubin_in(image) if path.suffix == ".o" else image
 
 
-def source_of(path):
-    """Returns its name in the table, for any file it is read from: quantize.cuda_fragments.sm_90a.cubin."""
+def family_of(path):
+    """Returns the family of kernels, by the folder of an object or the first word of a cubin: quantize."""
     if path.suffix != ".o":
-        return path.name
-    family = path.parent.parent if path.parent.name == "cuda" else path.parent
-    return f"{family.name}.{path.name.removesuffix('.cu.o')}.sm_90a.cubin"
+        return path.name.split(".")[0]
+    return (path.parent.parent if path.parent.name == "cuda" else path.parent).name
 
 
 def toolkit_of(image):
@@ -119,11 +118,11 @@ def codes_of(path):
 
 
 def kernels_of(paths):
-    """Returns the rows of the table, by (source, kernel)."""
+    """Returns the rows of the table, by (family, kernel)."""
     rows = {}
     for path in map(pathlib.Path, paths):
         for kernel, data in codes_of(path):
-            rows[source_of(path), kernel] = {"source": source_of(path), "kernel": kernel} | counted(data)
+            rows[family_of(path), kernel] = {"family": family_of(path), "kernel": kernel} | counted(data)
     return rows
 
 
@@ -148,7 +147,7 @@ def read(path):
     lines = pathlib.Path(path).read_text(encoding="utf-8").splitlines()
     maker = next((line[len("# Maker: "):] for line in lines if line.startswith("# Maker: ")), "")
     rows = csv.DictReader(line for line in lines if not line.startswith("#"))
-    return maker, {(row["source"], row["kernel"]): row for row in rows}
+    return maker, {(row["family"], row["kernel"]): row for row in rows}
 
 
 def offences_of(row, stored):
