@@ -4,6 +4,7 @@
 
 #include "src/base/philox.hpp"
 #include "tests/api/support.hpp"
+#include "tests/support/sanitized.hpp"
 
 namespace lpt::test {
 namespace {
@@ -58,12 +59,14 @@ void expect_equal_calls(lpt_context *context, lpt_format format, const lpt_quant
 }
 
 TEST(FakeQuantize, EqualsQuantizeAndDequantizeForEveryFormat) {
+  Random random(65);
   for (const int32_t threads : {1, 3}) {
     const Context context = make_context(threads);
     for (const lpt_format format : targets()) {
       for (const lpt_quantize_options &options :
            {lpt_quantize_options(LPT_QUANTIZE_OPTIONS_INIT), stochastic(), stochastic(8)}) {
         for (const Shape shape : {Shape{1, 1}, Shape{3, 77}, Shape{130, 600}}) {
+          if (!is_taken(random, 4)) continue;
           SCOPED_TRACE(text_of(format, options));
           expect_equal_calls(context.get(), format, &options, shape, LPT_FORMAT_F32);
         }
@@ -104,6 +107,7 @@ TEST(FakeQuantize, TakesAndGivesEveryWideFormat) {
 }
 
 TEST(FakeQuantize, EqualsTheTwoCallsWithRotationAndSmoothing) {
+  Random cases(66);
   const Context context = make_context();
   std::vector<double> factors;
   for (int i = 0; i < 300; ++i) factors.push_back(std::exp2(i % 7 - 3) * 1.25);
@@ -114,6 +118,7 @@ TEST(FakeQuantize, EqualsTheTwoCallsWithRotationAndSmoothing) {
   for (const lpt_format format : targets()) {
     for (const int32_t size : {0, 16, 64}) {
       for (const bool is_smooth : {false, true}) {
+        if (!is_taken(cases, 4)) continue;
         lpt_quantize_options options = stochastic();
         options.hadamard_size = size;
         if (size != 0) options.hadamard_signs = signs.get();
@@ -210,6 +215,7 @@ void expect_same_as_two_calls(lpt_context *context, const lpt_tensor *source, Sh
 }
 
 TEST(QuantizeBoth, EqualsTwoCallsForEveryPairOfFormats) {
+  Random random(67);
   constexpr Shape kShape = {70, 67};
   const std::vector<double> numbers = draw_normal(63, kShape.rows * kShape.columns);
   for (const int32_t threads : {1, 3}) {
@@ -217,6 +223,7 @@ TEST(QuantizeBoth, EqualsTwoCallsForEveryPairOfFormats) {
     const Tensor source = tensor_of(context.get(), LPT_FORMAT_F32, kShape.rows, kShape.columns, numbers);
     for (const lpt_format format : targets()) {
       for (const lpt_format transposed : targets()) {
+        if (!is_taken(random, 6)) continue;
         SCOPED_TRACE(name_of(format) + " and " + name_of(transposed) + " by " + std::to_string(threads));
         expect_same_as_two_calls(context.get(), source.get(), kShape, format, transposed, stochastic());
         if (HasFailure()) return;

@@ -1,6 +1,7 @@
 // Ranks with different options for the wire format.
 #include "tests/comm/codecs.hpp"
 #include "tests/comm/local.hpp"
+#include "tests/support/sanitized.hpp"
 
 namespace lpt::test {
 namespace {
@@ -182,7 +183,7 @@ TEST(WireFaults, OtherRandomBitsLeaveRanksTheSame) {
 // Several threads with many chunks each give the same bits. One rank, so that its threads have the cores.
 TEST(WireThreads, ChangeNoBit) {
   run_ranks(1, patient(), [](const Rank &self, Comm &) {
-    constexpr int64_t kCount = 3000001;
+    const int64_t kCount = kIsSanitized ? 600001 : 3000001;
     for (const char *name : {"int8_1x32", "nvfp4", "int8_row", "e4m3fn_tensor"}) {
       std::vector<float> expected;
       for (const int32_t threads : {1, 2, 2, 4}) {

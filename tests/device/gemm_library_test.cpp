@@ -4,11 +4,12 @@
 #include <fstream>
 
 #include "tests/device/support.hpp"
+#include "tests/support/program_folder.hpp"
 
 namespace lpt::test {
 namespace {
 
-const std::string kFolder = std::string(LPT_PLUGINS) + "/on_cpu";
+const std::string kFolder = program_folder() + "/on_cpu";
 const std::string kStub = kFolder + "/libcublasLt.so.13";
 
 class GemmLibraries : public testing::Test {

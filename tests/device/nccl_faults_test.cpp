@@ -323,7 +323,7 @@ TEST_F(NcclFaults, ACommunicatorOfTheCallerIsLeftToIt) {
   join_ranks(1, {}, [](const GpuRank &self, Comm &) {
     Comm own;
     ASSERT_TRUE(self.ok(create_nccl(self, {}, own))) << "connects the stub";
-    void *const library = dlopen(LPT_PLUGINS "/nccl/libnccl.so.2", RTLD_NOW);
+    void *const library = dlopen((program_folder() + "/nccl/libnccl.so.2").c_str(), RTLD_NOW);
     ASSERT_NE(nullptr, library);
     struct Id {
       char bytes[128];

@@ -7,11 +7,12 @@
 #include <iterator>
 
 #include "tests/device/support.hpp"
+#include "tests/support/program_folder.hpp"
 
 namespace lpt::test {
 namespace {
 
-const std::string kFolder = LPT_PLUGINS;
+const std::string kFolder = program_folder();
 
 class DevicePlugins : public testing::Test {
  protected:
@@ -77,8 +78,8 @@ TEST_F(DevicePlugins, AMissingOneIsReported) {
                std::to_string(getpid()) + "/maps)\" " + folder + "/liblpt.so.1")
                   .c_str());
   // Disables the check of AddressSanitizer that it is the first library.
-  const std::string command =
-      "ASAN_OPTIONS=verify_asan_link_order=0 LD_PRELOAD=" + folder + "/liblpt.so.1 " + LPT_GPU_TEST + " --probe";
+  const std::string command = "ASAN_OPTIONS=verify_asan_link_order=0 LD_PRELOAD=" + folder + "/liblpt.so.1 " + kFolder +
+                              "/lpt_gpu_test --probe";
   FILE *const pipe = popen(command.c_str(), "r");
   ASSERT_NE(nullptr, pipe);
   char words[1024] = "";

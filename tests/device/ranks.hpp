@@ -5,6 +5,7 @@
 #include <thread>
 
 #include "tests/device/support.hpp"
+#include "tests/support/program_folder.hpp"
 
 namespace lpt::test {
 
@@ -12,9 +13,10 @@ namespace lpt::test {
 class Surroundings {
  public:
   Surroundings() {
-    setenv("LPT_PLUGIN_PATH", LPT_PLUGINS "/on_cpu", 1);
-    setenv("LPT_NCCL", LPT_PLUGINS "/nccl/libnccl.so.2", 1);
-    setenv("LPT_CUBLASLT", LPT_PLUGINS "/on_cpu/libcublasLt.so.13", 1);
+    const std::string folder = program_folder();
+    setenv("LPT_PLUGIN_PATH", (folder + "/on_cpu").c_str(), 1);
+    setenv("LPT_NCCL", (folder + "/nccl/libnccl.so.2").c_str(), 1);
+    setenv("LPT_CUBLASLT", (folder + "/on_cpu/libcublasLt.so.13").c_str(), 1);
     setenv("LPT_TEST_DEVICES", "4", 1);
   }
   ~Surroundings() {

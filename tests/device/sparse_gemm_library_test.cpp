@@ -3,11 +3,12 @@
 #include <dlfcn.h>
 
 #include "tests/device/support.hpp"
+#include "tests/support/program_folder.hpp"
 
 namespace lpt::test {
 namespace {
 
-const std::string kFolder = std::string(LPT_PLUGINS) + "/on_cpu";
+const std::string kFolder = program_folder() + "/on_cpu";
 const std::string kStub = kFolder + "/libcusparseLt.so.0";
 
 class SparseGemmLibraries : public testing::Test {
@@ -119,7 +120,7 @@ TEST_F(SparseGemmLibraries, ReleasesOfFrameworksMultiply) {
   setenv("LPT_TEST_CUSPARSELT_MINOR", "8", 1);
   expect_words({"gemm: cusparselt_half"}, multiply_on_device().words);
   unsetenv("LPT_TEST_CUSPARSELT_MINOR");
-  setenv("LPT_CUSPARSELT", (std::string(LPT_PLUGINS) + "/cusparselt_0_7/libcusparseLt.so.0").c_str(), 1);
+  setenv("LPT_CUSPARSELT", (program_folder() + "/cusparselt_0_7/libcusparseLt.so.0").c_str(), 1);
   expect_words({"gemm: cusparselt_half"}, multiply_on_device().words);
 }
 

@@ -4,6 +4,7 @@
 #include <functional>
 
 #include "tests/device/device_pool.hpp"
+#include "tests/support/program_folder.hpp"
 
 namespace lpt::test {
 namespace {
@@ -26,7 +27,7 @@ std::vector<double> half_of(std::vector<double> numbers) {
 class StreamOrder : public testing::Test {
  protected:
   StreamOrder() {
-    setenv("LPT_PLUGIN_PATH", LPT_PLUGINS "/on_cpu", 1);
+    setenv("LPT_PLUGIN_PATH", (program_folder() + "/on_cpu").c_str(), 1);
     setenv("LPT_TEST_LATE", "1", 1);
   }
   ~StreamOrder() override {

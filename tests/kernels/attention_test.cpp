@@ -9,6 +9,7 @@
 
 #include "tests/support/guarded.hpp"
 #include "tests/support/kernels.hpp"
+#include "tests/support/sanitized.hpp"
 
 namespace lpt::test {
 namespace {
@@ -185,7 +186,7 @@ TEST(AttentionForward, IsNearItsDefinition) {
   Random random(41);
   for (const auto &kernel : attention_forward_kernels()) {
     if (!can_run(kernel)) continue;
-    for (int n = 0; n < 40; ++n) {
+    for (int n = 0; n < (kIsSanitized ? 10 : 40); ++n) {
       Problem p(random, are_pairs(kernel.name));
       const AttentionShape &s = p.shape;
       const std::string where = p.text(kernel.name);
@@ -360,7 +361,7 @@ TEST(AttentionBackward, IsNearItsDefinition) {
   for (const auto &kernel : attention_backward_kernels()) {
     if (!can_run(kernel)) continue;
     const bool pairs = are_pairs(kernel.name);
-    for (int n = 0; n < 40; ++n) {
+    for (int n = 0; n < (kIsSanitized ? 10 : 40); ++n) {
       Problem p(random, pairs);
       const AttentionShape &s = p.shape;
       const std::string where = p.text(kernel.name);

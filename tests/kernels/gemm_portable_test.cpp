@@ -85,7 +85,7 @@ TEST(GemmPortable, GivesTheBitsOfItsDefinitionForAllPairs) {
   int64_t pairs = 0;
   for (const char *a_format : kOperands) {
     for (const char *b_format : kOperands) {
-      if (!is_taken(random, 5)) continue;
+      if (!is_taken(random, 15)) continue;
       const int64_t layout = random.below(4);
       Problem problem(a_format, b_format, random.of(kOutputs), layout & 1, layout & 2, random.below(40),
                       random.of(kExtents), random.of(kDepths), random.below(3));
@@ -106,7 +106,7 @@ TEST(GemmPortable, GivesTheBitsOfItsDefinitionForAllSmallShapes) {
   for (const int64_t m : {1, 2, 3, 15, 16, 17, 33}) {
     for (const int64_t n : {1, 2, 15, 16, 17, 31, 33, 65}) {
       for (const int64_t k : {0, 1, 2, 3, 16, 17, 65}) {
-        if (!is_taken(random, 3)) continue;
+        if (!is_taken(random, 10)) continue;
         const int64_t layout = random.below(4);
         Problem problem(random.of(kOperands), random.of(kOperands), random.of(kOutputs), layout & 1, layout & 2, m, n,
                         k, random.below(3));
@@ -123,7 +123,7 @@ TEST(GemmPortable, GivesTheBitsOfItsDefinitionForAllSmallShapes) {
 TEST(GemmPortable, GivesTheBitsOfItsDefinitionForAnyNumbers) {
   Random random(73);
   std::vector<int64_t> runs(gemm_kernels().size());
-  for (int repetition = 0; repetition < (kIsSanitized ? 100 : 400); ++repetition) {
+  for (int repetition = 0; repetition < (kIsSanitized ? 40 : 400); ++repetition) {
     const int64_t layout = random.below(4);
     Problem problem(random.of(kOperands), random.of(kOperands), random.of(kOutputs), layout & 1, layout & 2,
                     1 + random.below(20), 1 + random.below(70), random.below(70), random.below(3));

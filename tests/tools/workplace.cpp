@@ -10,6 +10,8 @@
 #include <iterator>
 #include <stdexcept>
 
+#include "tests/support/program_folder.hpp"
+
 namespace tool_tests {
 
 Workplace::Workplace() {
@@ -38,14 +40,15 @@ bool Workplace::has(const std::string &name) const { return std::filesystem::exi
 pid_t start_lpt(const Workplace &workplace, const std::vector<std::string> &arguments, const std::string &out_path) {
   const std::string out = out_path.empty() ? workplace.path("stdout") : out_path;
   const std::string err = workplace.path("stderr");
-  std::vector<char *> words = {const_cast<char *>(LPT_TOOL_PROGRAM)};
+  static const std::string program = program_folder() + "/../../tools/lpt/lpt";
+  std::vector<char *> words = {const_cast<char *>(program.c_str())};
   for (const std::string &argument : arguments) words.push_back(const_cast<char *>(argument.c_str()));
   words.push_back(nullptr);
   const pid_t process = fork();
   if (process == 0) {
     dup2(open(out.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600), STDOUT_FILENO);
     dup2(open(err.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600), STDERR_FILENO);
-    execv(LPT_TOOL_PROGRAM, words.data());
+    execv(program.c_str(), words.data());
     _exit(127);
   }
   return process;
