@@ -9,7 +9,7 @@ lpt.capi exports every function of lpt.h under its C name. docs/languages/python
 """
 import os as _os
 
-from . import capi
+from . import _comm, _context, _monitor, _nn, _ops, _sparse, _tensor, _train, capi
 from ._errors import (BY_STATUS as _BY_STATUS, Aborted, Busy, Cancelled, Error, Internal, InvalidArgument, InvalidState,
                       Mismatch, OutOfMemory, Timeout, Unsupported, WorkFailed)
 
@@ -34,4 +34,14 @@ def get_include() -> str:
     return _os.path.join(_os.path.dirname(__file__), "include")
 
 
-__all__ = [name for name in dir() if not name.startswith("_")]
+# Type checkers read this form.
+__all__ = ["Aborted", "Busy", "Cancelled", "Codec", "Error", "Internal", "InvalidArgument", "InvalidState", "Mismatch",
+           "OutOfMemory", "Random", "Timeout", "Unsupported", "WorkFailed", "capi", "get_include"]
+__all__ += _comm.__all__
+__all__ += _context.__all__
+__all__ += _monitor.__all__
+__all__ += _nn.__all__
+__all__ += _ops.__all__
+__all__ += _sparse.__all__
+__all__ += _tensor.__all__
+__all__ += _train.__all__

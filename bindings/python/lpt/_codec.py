@@ -10,7 +10,7 @@ from ._errors import Error
 
 TYPE_CHECKING = False  # importing typing takes longer than the rest of this module
 if TYPE_CHECKING:
-    from typing import Any, Callable, Optional
+    from typing import Any, Callable, Dict, Optional
 
 
 class Codec:
@@ -36,7 +36,11 @@ class Codec:
     def __init__(self, name: str, bytes_for: Callable[[int], int], encode: Callable[[memoryview, memoryview], Any],
                  decode: Callable[[memoryview, memoryview], Any],
                  decode_add: Optional[Callable[[memoryview, memoryview], Any]] = None) -> None:
-        self.name, self.bytes_for, self.encode, self.decode, self.decode_add = name, bytes_for, encode, decode, decode_add
+        self.name: str = name
+        self.bytes_for: Callable[[int], int] = bytes_for
+        self.encode: Callable[[memoryview, memoryview], Any] = encode
+        self.decode: Callable[[memoryview, memoryview], Any] = decode
+        self.decode_add: Optional[Callable[[memoryview, memoryview], Any]] = decode_add
 
 
 class CodecCall:
@@ -51,7 +55,7 @@ class CodecCall:
         self.codec = codec
         self.struct = capi.codec_of(codec.name, self, codec.decode_add is not None)
         self.error: Optional[BaseException] = None
-        self._sizes: dict = {}  # the first result for each count determines the size of the buffers
+        self._sizes: Dict[Any, Any] = {}  # the first result for each count determines the size of the buffers
 
     def bytes_for(self, _: int, count: int, __: int) -> int:
         try:
@@ -86,7 +90,7 @@ class _BorrowedView:
 
     __slots__ = ("memory", "view")
 
-    def __init__(self, address: int, size: int, type_code: str) -> None:
+    def __init__(self, address: int, size: int, type_code: Any) -> None:
         import ctypes  # only codecs use it
         self.memory = (ctypes.c_char * size).from_address(address)
         self.view = memoryview(self.memory).cast("B").cast(type_code)

@@ -13,7 +13,7 @@ from ._transport import TransportCalls
 
 TYPE_CHECKING = False  # importing typing takes longer than the rest of this module
 if TYPE_CHECKING:
-    from typing import Any, List, Optional, Sequence, Tuple
+    from typing import Any, Dict, List, Optional, Sequence, Tuple
     from ._tensor import Format
 
 
@@ -79,13 +79,13 @@ class PartialPlan:
 
         shared: the number of shared columns (int), or their fraction of all columns (float), which is rounded down.
         """
-        keep: list = []
+        keep: List[Any] = []
         if isinstance(shared, float):
             shared = capi.lpt_partial_shared_columns(handle_of(None), hidden_columns, shared)
         given = dict(given, hidden_columns=hidden_columns, shared_columns=shared, rank_count=rank_count)
         self._handle = capi.lpt_partial_plan_create(handle_of(None), options(capi.lpt_partial_plan_options, given, keep))
 
-    def values(self, format: Format = "f32") -> dict:
+    def values(self, format: Format = "f32") -> Dict[str, Any]:
         """Return the properties of the plan for tensors in a format, the members of lpt_partial_plan_info."""
         values = capi.lpt_partial_plan_info()
         capi.lpt_partial_plan_read(handle_of(None), self._handle, format_number(format), values)
@@ -107,9 +107,10 @@ class Comm:
 
     def __init__(self, handle: Any) -> None:
         self._handle = handle
-        self._kept: list = []  # objects that reductions of deleted buckets still use
+        self._kept: List[Any] = []  # objects that reductions of deleted buckets still use
         values = self.values
-        self.rank, self.rank_count = values["rank"], values["rank_count"]
+        self.rank: int = values["rank"]
+        self.rank_count: int = values["rank_count"]
 
     @classmethod
     def local(cls, group: Group, rank: int, *, context: Optional[Context] = None, **given: Any) -> "Comm":
@@ -117,7 +118,7 @@ class Comm:
 
         The call returns after all ranks of the group have made it. Options: timeout_seconds, flags.
         """
-        keep: list = []
+        keep: List[Any] = []
         return cls(capi.lpt_comm_create_local(handle_of(context), group._handle, rank,
                                               options(capi.lpt_comm_options, given, keep)))
 
@@ -128,7 +129,7 @@ class Comm:
         fortran_handle: the Fortran handle of the communicator, such as comm.py2f() of mpi4py; None for all processes of the
         job. Options: timeout_seconds, flags.
         """
-        keep: list = []
+        keep: List[Any] = []
         settings = options(capi.lpt_comm_options, given, keep)
         if fortran_handle is None:
             return cls(capi.lpt_comm_create_mpi(handle_of(context), settings))
@@ -142,7 +143,7 @@ class Comm:
         bootstrap: a Comm of the same ranks on CPUs. nccl_comm: the address of an ncclComm_t. One of them or both are given.
         Options: timeout_seconds, flags.
         """
-        keep: list = []
+        keep: List[Any] = []
         if bootstrap is not None:
             given["bootstrap"] = bootstrap
         settings = options(capi.lpt_comm_options, given, keep)
@@ -175,12 +176,12 @@ class Comm:
 
         Options: timeout_seconds, flags.
         """
-        keep: list = []
+        keep: List[Any] = []
         return cls(capi.lpt_comm_create_custom(handle_of(context), TransportCalls(transport, rank_count), rank, rank_count,
                                                options(capi.lpt_comm_options, given, keep)))
 
     @property
-    def values(self) -> dict:
+    def values(self) -> Dict[str, Any]:
         """Properties and counters: rank, rank_count, engine, collectives, bytes_sent, bytes_received, seconds."""
         values = capi.lpt_comm_info()
         capi.lpt_comm_read(handle_of(None), self._handle, values)
@@ -225,7 +226,7 @@ class Comm:
     def all_reduce_many(self, tensors: Sequence[Any], *, future: bool = False, context: Optional[Context] = None,
                         **given: Any) -> Any:
         """Reduce many tensors in place by one message (lpt_all_reduce_many()). Options as for all_reduce()."""
-        keep: list = []
+        keep: List[Any] = []
         results = [written(tensor) for tensor in tensors]
         made = call(keep, capi.lpt_all_reduce_many, handle_of(context), self._handle, results,
                     options(capi.lpt_reduce_options, given, keep), future)
@@ -335,7 +336,7 @@ class Comm:
         The rank computes its private columns while the sums of shared columns are in transfer. Options: alpha, a_transposed,
         b_transposed, arithmetic.
         """
-        keep: list = []
+        keep: List[Any] = []
         left, right = read(a), read(b)
         if out is None:
             out = empty(left.shape[:-1] + (right.shape[-2 if given.get("b_transposed") else -1],), format, context=context)
@@ -438,7 +439,7 @@ class GradientBuckets:
             self._comm._kept.append(self._pass)
 
     @property
-    def values(self) -> dict:
+    def values(self) -> Dict[str, Any]:
         """State of the buckets: bucket_count, ready_count, launched_count, wait_seconds, is_recorded."""
         values = capi.lpt_gradient_buckets_info()
         capi.lpt_gradient_buckets_read(handle_of(None), self._handle, values)

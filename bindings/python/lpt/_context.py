@@ -11,7 +11,7 @@ from . import capi
 
 TYPE_CHECKING = False  # importing typing takes longer than the rest of this module
 if TYPE_CHECKING:
-    from typing import Any, Callable, List, Optional, Union
+    from typing import Any, Callable, Dict, List, NoReturn, Optional, Union
 
 
 # Contexts on GPUs. A DLPack consumer must synchronize with their streams.
@@ -44,7 +44,8 @@ class Context:
         options.threads_of = None if threads_of is None else handle_of(threads_of, "threads_of")
         options.stream = stream
         self._handle = capi.context_of(options)
-        self.device, self.device_index = device, device_index
+        self.device: str = device
+        self.device_index: int = device_index
         self._stream = stream or _DEFAULT_STREAM
         if device == "cuda":
             gpu_contexts.add(self)
@@ -52,7 +53,7 @@ class Context:
         self._log: Any = None
         self._progress: Any = None
 
-    def __reduce__(self):
+    def __reduce__(self) -> NoReturn:
         raise TypeError("a context belongs to its process and cannot be pickled")
 
     def close(self) -> None:
@@ -137,7 +138,7 @@ class Context:
         """Clear the profile and start recording."""
         capi.lpt_context_set_profile(handle_of(self), 1)
 
-    def stop_profile(self) -> List[dict]:
+    def stop_profile(self) -> List[Dict[str, Any]]:
         """Stop recording and return the entries of the profile, longest time first.
 
         Each entry is a dict of operation, kernel, calls, seconds, bytes and flops.
@@ -177,7 +178,7 @@ def wait_for_work(index: int, stream: Optional[int]) -> None:
             context.synchronize()
 
 
-def device_describe(device: str = "cpu", index: int = 0) -> dict:
+def device_describe(device: str = "cpu", index: int = 0) -> Dict[str, Any]:
     """Describe a device (lpt_device_describe()); a missing device is not an error.
 
     Returns a dict of count, is_usable, reason (why the device is not usable), name, memory_bytes, processor_count,
@@ -194,7 +195,7 @@ def build_info() -> str:
 
 
 _local = threading.local()
-_shared: dict = {}  # "pool": a context whose threads the default contexts of all threads share; it runs no calls
+_shared: Dict[Any, Any] = {}  # "pool": a context whose threads the default contexts of all threads share; it runs no calls
 
 
 def default_context() -> Context:
@@ -278,12 +279,12 @@ def member_handle(value: Any, name: str, kind: str) -> Any:
         raise TypeError(f"{name} is {value!r}: expected a {kind}") from None
 
 
-def values_of(struct: Any) -> dict:
+def values_of(struct: Any) -> Dict[str, Any]:
     """Return the members of an info struct as a dict."""
     return {name: getattr(struct, name) for name in members_of(type(struct))}
 
 
-_members: dict = {}
+_members: Dict[Any, Any] = {}
 
 
 def members_of(kind: type) -> tuple:

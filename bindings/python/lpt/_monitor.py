@@ -12,7 +12,7 @@ from ._train import Linear
 
 TYPE_CHECKING = False  # importing typing takes longer than the rest of this module
 if TYPE_CHECKING:
-    from typing import Any, Optional, Sequence, Tuple, Union
+    from typing import Any, Dict, List, Optional, Sequence, Tuple, Union
     from ._context import Context
     from ._tensor import Format, Tensor
 
@@ -43,7 +43,7 @@ class Monitor:
 
 
 def noise_measure(gradients: Sequence[Any], noisy: Sequence[Any], *, context: Optional[Context] = None,
-                  two_draws: bool = False) -> dict:
+                  two_draws: bool = False) -> Dict[str, Any]:
     """Measure the noise that quantization adds to gradients (lpt_noise_measure()).
 
     noisy: the quantized gradients, one for each of gradients. two_draws: both arguments are quantized, with different random
@@ -51,14 +51,14 @@ def noise_measure(gradients: Sequence[Any], noisy: Sequence[Any], *, context: Op
     """
     if len(gradients) != len(noisy):
         raise ValueError(f"gradients has {len(gradients)} tensors, noisy has {len(noisy)}: expected the same number")
-    keep: list = []
+    keep: List[Any] = []
     values = capi.lpt_noise_info()
     capi.lpt_noise_measure(handle_of(context), [read(one) for one in gradients], [read(one) for one in noisy],
                            options(capi.lpt_noise_options, {"kind": int(two_draws)}, keep), values)
     return values_of(values)
 
 
-def swiglu_alignment(gate_weight: Any, up_weight: Any, *, context: Optional[Context] = None) -> Tuple[Tensor, dict]:
+def swiglu_alignment(gate_weight: Any, up_weight: Any, *, context: Optional[Context] = None) -> Tuple[Tensor, Dict[str, Any]]:
     """Measure the cosine between the gate weight and the up weight of each channel (lpt_swiglu_alignment()).
 
     Returns the cosines, and a dict of mean, mean_magnitude, largest and largest_channel.
@@ -75,7 +75,7 @@ def _link(latency_seconds: float, bytes_per_second: float) -> Any:
     return link
 
 
-def link_fit(sizes: Sequence[float], seconds: Sequence[float]) -> dict:
+def link_fit(sizes: Sequence[float], seconds: Sequence[float]) -> Dict[str, Any]:
     """Fit latency_seconds and bytes_per_second of a link to measured times (lpt_cost_fit_link()).
 
     sizes: bytes of each message. seconds: time of each message.
@@ -94,7 +94,7 @@ def cost_break_even(collective: str, ranks: int, payload: Format, plain: Format 
     Returns -1 if the cast never saves time. plain: the format without the cast. Options: overhead_seconds,
     encode_bytes_per_second and decode_bytes_per_second of the casts.
     """
-    keep: list = []
+    keep: List[Any] = []
     return capi.lpt_cost_break_even(handle_of(None), constant("LPT_COST_COLLECTIVE_", collective),
                                     constant("LPT_COST_ALGORITHM_", algorithm), ranks, format_number(plain),
                                     format_number(payload), options(capi.lpt_cost_cast_rates, rates, keep),
@@ -102,7 +102,7 @@ def cost_break_even(collective: str, ranks: int, payload: Format, plain: Format 
 
 
 def collective_cost(collective: str, ranks: int, elements: int, payload: Format = "f32", *, algorithm: str = "best",
-                    latency_seconds: float, bytes_per_second: float) -> dict:
+                    latency_seconds: float, bytes_per_second: float) -> Dict[str, Any]:
     """Estimate the cost of a collective, such as "all_reduce" or "all_gather", on a link (lpt_cost_estimate()).
 
     Nothing is sent. Returns a dict of seconds, step_count and bytes.

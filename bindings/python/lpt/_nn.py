@@ -18,7 +18,7 @@ from ._tensor import Tensor, _shared, empty, read, written
 
 TYPE_CHECKING = False  # as in _ops.py
 if TYPE_CHECKING:
-    from typing import Any, Optional, Tuple, Union
+    from typing import Any, Dict, List, Optional, Tuple, Union
     from ._tensor import Format
 
 
@@ -35,7 +35,7 @@ def rmsnorm(x: Any, weight: Any, *, epsilon: float = 1e-5, out: Any = None, cont
 
     Returns the result and r. rmsnorm_backward() takes r as inverse_rms.
     """
-    keep: list = []
+    keep: List[Any] = []
     source, gain = read(x), read(weight)
     result = _result(out, source, _result_format(source), context)
     inverse = _row_statistics(source, result, context)
@@ -50,7 +50,7 @@ def rmsnorm_backward(x: Any, weight: Any, inverse_rms: Any, output_gradient: Any
 
     weight_gradient: a tensor to which the weight gradient is added; by default a new tensor.
     """
-    keep: list = []
+    keep: List[Any] = []
     gradient, gain = read(output_gradient), read(weight)
     result = capi.tensor_like(handle_of(context), gradient, _result_format(gradient), 0)
     total = _result(weight_gradient, gain, _result_format(gain), context)
@@ -66,7 +66,7 @@ def rmsnorm_sum(residual: Any, branch: Any, weight: Any, *, epsilon: float = 1e-
 
     total: the output for the sum, which may be residual; by default a new tensor. Returns the result, the sum and r.
     """
-    keep: list = []
+    keep: List[Any] = []
     stream, part = read(residual), read(branch)
     sums = capi.tensor_like(handle_of(context), stream, _result_format(stream), 0) if total is None else written(total)
     result = _result(out, stream, _result_format(stream), context)
@@ -82,7 +82,7 @@ def layernorm(x: Any, weight: Any = None, bias: Any = None, *, epsilon: float = 
 
     Returns the result, m and r. layernorm_backward() takes m and r as mean and inverse_deviation.
     """
-    keep: list = []
+    keep: List[Any] = []
     source = read(x)
     result = _result(out, source, _result_format(source), context)
     mean, inverse = (_row_statistics(source, result, context) for _ in range(2))
@@ -101,7 +101,7 @@ def layernorm_backward(x: Any, weight: Any, mean: Any, inverse_deviation: Any, o
     """
     if (weight_gradient is None) != (bias_gradient is None):
         raise TypeError("one of weight_gradient and bias_gradient is given: expected both or none")
-    keep: list = []
+    keep: List[Any] = []
     gradient, center = read(output_gradient), read(mean)
     result = capi.tensor_like(handle_of(context), gradient, _result_format(gradient), 0)
     format, columns = capi.tensor_format(center), gradient.shape[-1]
@@ -122,7 +122,7 @@ def rotary_frequencies(width: int, kind: str = "none", *, format: Format = "f64"
 
     Options: base, factor, original_positions, beta_fast, beta_slow, low_frequency_factor, high_frequency_factor.
     """
-    keep: list = []
+    keep: List[Any] = []
     result = empty(width // 2, format, context=context)
     scaling = dict(given, kind=constant("LPT_ROTARY_SCALING_KIND_", kind))
     capi.lpt_rotary_frequencies(handle_of(context), options(capi.lpt_rotary_scaling, scaling, keep), result)
@@ -139,7 +139,7 @@ def rotary(x: Any, frequencies: Any, *, positions: Any = None, out: Any = None, 
 
     Options: first_position, layout ("halves" or "interleaved"), inverse (rotate back, which gives the gradient), scale.
     """
-    keep: list = []
+    keep: List[Any] = []
     source = read(x)
     if positions is not None:
         given["positions"] = _indices_of(positions, "positions")
@@ -148,7 +148,7 @@ def rotary(x: Any, frequencies: Any, *, positions: Any = None, out: Any = None, 
     return result
 
 
-def _loss_options(reduction: str, given: dict, keep: list) -> Any:
+def _loss_options(reduction: str, given: Dict[str, Any], keep: List[Any]) -> Any:
     return options(capi.lpt_cross_entropy_options, dict(given, reduction=constant("LPT_LOSS_REDUCTION_", reduction)), keep)
 
 
@@ -162,7 +162,7 @@ def cross_entropy(logits: Any, targets: Any, *, reduction: str = "mean", context
 
     Options: comm (the ranks over which the classes are split), ignored_target, label_smoothing.
     """
-    keep: list = []
+    keep: List[Any] = []
     source = read(logits)
     count = prod(source.shape[:-1])
     loss = empty(count if reduction == "none" else 1,
@@ -176,7 +176,7 @@ def cross_entropy(logits: Any, targets: Any, *, reduction: str = "mean", context
 def cross_entropy_backward(logits: Any, targets: Any, log_sums: Any, *, loss_gradient: Any = None, reduction: str = "mean",
                            out: Any = None, context: Optional[Context] = None, **given: Any) -> Tensor:
     """Return the gradient of the logits (lpt_cross_entropy_backward()); out may be logits. Options as for cross_entropy()."""
-    keep: list = []
+    keep: List[Any] = []
     source = read(logits)
     result = _result(out, source, _result_format(source), context)
     capi.lpt_cross_entropy_backward(handle_of(context), source, _indices_of(targets, "targets"), read(log_sums),
@@ -197,7 +197,7 @@ def attention(query: Any, key: Any, value: Any, *, log_sum_exp: Any = None, out:
     With log_sum_exp=True the result is the output and the log of the sum of exponentials of each query, which
     attention_backward() takes. log_sum_exp may also be a tensor that gets it.
     """
-    keep: list = []
+    keep: List[Any] = []
     left, keys, values = _shared(query), _shared(key), _shared(value)
     shape = (*left.shape[:-1], values.shape[-1])
     result = empty(shape, _result_format(left), context=context) if out is None else written(out)
@@ -218,12 +218,12 @@ def attention_backward(query: Any, key: Any, value: Any, output_gradient: Any, *
     Options as for attention(). output and log_sum_exp, both or neither: the results of attention(), which are computed again
     otherwise.
     """
-    keep: list = []
+    keep: List[Any] = []
     inputs = [_shared(one) for one in (query, key, value)]
-    results = tuple(empty(one.shape, _result_format(one), context=context) for one in inputs)
+    for_query, for_key, for_value = [empty(one.shape, _result_format(one), context=context) for one in inputs]
     capi.lpt_attention_backward(handle_of(context), *inputs, _shared(output_gradient),
-                                options(capi.lpt_attention_options, given, keep), *results)
-    return results
+                                options(capi.lpt_attention_options, given, keep), for_query, for_key, for_value)
+    return for_query, for_key, for_value
 
 
 def embedding(weight: Any, indices: Any, *, out: Any = None, format: Optional[Format] = None,
@@ -248,7 +248,7 @@ def embedding_backward(indices: Any, output_gradient: Any, classes: Optional[int
 
     classes: the number of rows of the table, unless out is given. Options: padding_index, accumulated (adds to out).
     """
-    keep: list = []
+    keep: List[Any] = []
     source = read(output_gradient)
     if out is None:
         if classes is None:
@@ -266,7 +266,7 @@ def swiglu(gate: Any, up: Any, *, smoothing: Union[bool, str] = False, out: Any 
 
     smoothing: True to return also the smoothing factor of each column, for the option input_smoothing of Linear.
     """
-    keep: list = []
+    keep: List[Any] = []
     if not isinstance(smoothing, str):
         smoothing = "channel" if flag(smoothing, "smoothing") else "none"
     kind = constant("LPT_SWIGLU_SMOOTHING_", smoothing)
@@ -296,7 +296,7 @@ def softmax(x: Any, *, scale: float = 1.0, causal: bool = False, exaq_bits: int 
     exaq_bits: if not 0, round the argument of exp to one of 2^exaq_bits levels from exaq_clip to 0
     (lpt_exaq_softmax_forward()).
     """
-    keep: list = []
+    keep: List[Any] = []
     source = read(x)
     result = _result(out, source, _result_format(source), context)
     values = {"scale": scale, "causal": causal}
@@ -311,7 +311,7 @@ def softmax(x: Any, *, scale: float = 1.0, causal: bool = False, exaq_bits: int 
 def softmax_backward(output: Any, output_gradient: Any, *, scale: float = 1.0, causal: bool = False,
                      context: Optional[Context] = None) -> Tensor:
     """Return the gradient of the input of softmax() (lpt_softmax_backward())."""
-    keep: list = []
+    keep: List[Any] = []
     gradient = read(output_gradient)
     result = capi.tensor_like(handle_of(context), gradient, _result_format(gradient), 0)
     capi.lpt_softmax_backward(handle_of(context), read(output), gradient,

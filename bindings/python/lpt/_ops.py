@@ -21,7 +21,7 @@ from ._tensor import Tensor, bytes_of, empty, format_number, multiplied, read, t
 
 TYPE_CHECKING = False  # importing typing takes longer than the rest of this module
 if TYPE_CHECKING:
-    from typing import Any, List, Optional, Sequence, Tuple
+    from typing import Any, Dict, List, Optional, Sequence, Tuple
     from ._tensor import Format
 
 _DENSE = frozenset(map(format_number, ("f64", "f32", "f16", "bf16")))
@@ -37,7 +37,7 @@ def _result_format(tensor: Tensor) -> int:
     return format if format in _DENSE else capi.LPT_FORMAT_F32
 
 
-def format_describe(format: Format) -> dict:
+def format_describe(format: Format) -> Dict[str, Any]:
     """Return the parts of a format, the members of lpt_format_description, as a dict."""
     description = capi.lpt_format_description()
     capi.lpt_format_describe(None, format_number(format), description)
@@ -50,7 +50,7 @@ def format_from_description(**given: Any) -> int:
     Every function accepts the result as format. Options: element, block_scale, tensor_scale, zero_point (formats),
     block_rows, block_columns, exponent_bits, special and the other members of lpt_format_description.
     """
-    keep: list = []
+    keep: List[Any] = []
     try:
         return capi.lpt_format_from_description(handle_of(None), options(capi.lpt_format_description, given, keep))
     except InvalidArgument as error:
@@ -80,7 +80,7 @@ def quantize(x: Any, format: Format = "", *, out: Any = None, transposed: Any = 
     if transposed is None and not given:
         capi.lpt_quantize(handle, source, None, out, None)
         return out
-    keep: list = []
+    keep: List[Any] = []
     if transposed is True:
         transposed = capi.tensor_like(handle, source, capi.tensor_format(out), 1)
     other = None if transposed is None or transposed is False else written(transposed)
@@ -99,7 +99,7 @@ def dequantize(x: Any, format: Format = "f32", *, out: Any = None, context: Opti
 def fake_quantize(x: Any, format: Format, *, out: Any = None, context: Optional[Context] = None,
                   **given: Any) -> Tensor:
     """Cast a tensor to a format and back to a wide float (lpt_fake_quantize()). Options as for quantize()."""
-    keep: list = []
+    keep: List[Any] = []
     source = read(x)
     result = _result(out, source, _result_format(source), context)
     capi.lpt_fake_quantize(handle_of(context), source, format_number(format),
@@ -123,7 +123,7 @@ def tensor_copy(x: Any, *, out: Any = None, context: Optional[Context] = None) -
 
 def convert(x: Any, format: Format, *, out: Any = None, context: Optional[Context] = None, **given: Any) -> Tensor:
     """Convert codes between similar FP8 formats without a new amax (lpt_convert())."""
-    keep: list = []
+    keep: List[Any] = []
     source = read(x)
     result = _result(out, source, format, context)
     capi.lpt_convert(handle_of(context), source, options(capi.lpt_convert_options, given, keep), result)
@@ -135,7 +135,7 @@ def hadamard(x: Any, size: int = 16, *, out: Any = None, context: Optional[Conte
 
     Options: inverse, signs (a vector of int8 as random_signs() returns it).
     """
-    keep: list = []
+    keep: List[Any] = []
     source = read(x)
     result = _result(out, source, _result_format(source), context)
     capi.lpt_hadamard(handle_of(context), source,
@@ -150,7 +150,7 @@ def random_signs(count: int, random: Any, *, context: Optional[Context] = None) 
     return signs
 
 
-def _gemm_shape(a: Tensor, b: Tensor, given: dict) -> Tuple[int, ...]:
+def _gemm_shape(a: Tensor, b: Tensor, given: Dict[str, Any]) -> Tuple[int, ...]:
     a_shape, b_shape = a.shape, b.shape
     if len(a_shape) < 2 or len(b_shape) < 2:
         raise ValueError(f"a and b have {len(a_shape)} and {len(b_shape)} axes: expected at least 2")
@@ -174,7 +174,7 @@ def gemm(a: Any, b: Any, *, out: Any = None, format: Format = "f32", context: Op
     the bf16 kernels), fast_accumulate (permit a GPU to add FP8 in fewer bits), emulation (a dict of arithmetic and bits) and
     the others of lpt_gemm_options.
     """
-    keep: list = []
+    keep: List[Any] = []
     left, right = multiplied(a), multiplied(b)
     result = empty(_gemm_shape(left, right, given), format, context=context) if out is None else written(out)
     capi.lpt_gemm(handle_of(context), left, right, options(capi.lpt_gemm_options, given, keep), result)
@@ -183,7 +183,7 @@ def gemm(a: Any, b: Any, *, out: Any = None, format: Format = "f32", context: Op
 
 def _indices_of(indices: Any, name: str) -> Tensor:
     """Wrap a tensor of int32 or int64, or a sequence of integers; name: the argument, for errors."""
-    is_tensor = type(indices) is Tensor or hasattr(indices, "__dlpack__") or isinstance(indices, (array, memoryview))
+    is_tensor = issubclass(type(indices), (Tensor, array, memoryview)) or hasattr(indices, "__dlpack__")
     try:
         return read(indices if is_tensor else array("q", indices))
     except (TypeError, OverflowError) as error:
@@ -197,7 +197,7 @@ def gemm_grouped(a: Any, b: Any, group_ends: Any, *, out: Any = None, format: Fo
     group_ends: the end row of each group, as int32 or int64, or a sequence of integers. Rows before group_ends[0] are
     multiplied by b[0], rows from there to group_ends[1] by b[1], and so on. Options as for gemm().
     """
-    keep: list = []
+    keep: List[Any] = []
     left, right, ends = multiplied(a), multiplied(b), _indices_of(group_ends, "group_ends")
     if out is None:
         if given.get("a_transposed"):
@@ -220,19 +220,19 @@ class GemmPlan:
     __slots__ = ("_handle",)
 
     def __init__(self, a: Any, b: Any, out: Any, *, context: Optional[Context] = None, **given: Any) -> None:
-        keep: list = []
+        keep: List[Any] = []
         self._handle = capi.lpt_gemm_plan_create(handle_of(context), multiplied(a), multiplied(b),
                                                  options(capi.lpt_gemm_options, given, keep), read(out))
 
     def __call__(self, a: Any, b: Any, out: Any, *, context: Optional[Context] = None, **operands: Any) -> Tensor:
-        keep: list = []
+        keep: List[Any] = []
         result = written(out)
         capi.lpt_gemm_plan_run(handle_of(context), self._handle, multiplied(a), multiplied(b),
                                options(capi.lpt_gemm_operands, operands, keep), result)
         return result
 
     @property
-    def values(self) -> dict:
+    def values(self) -> Dict[str, Any]:
         """Properties of the plan: m, n, k, workspace_bytes, part_count and kernel (its name)."""
         values = capi.lpt_gemm_plan_info()
         capi.lpt_gemm_plan_read(handle_of(None), self._handle, values)
@@ -246,7 +246,7 @@ def weights_pack(weights: Any, *, output_order: Optional[Sequence[int]] = None, 
     output_order: one index for each row. input_order: one index for each column. Options: storage ("all", "bitmask" or
     "block_sparse"), tile_rows and tile_columns.
     """
-    keep: list = []
+    keep: List[Any] = []
     source = read(weights)
     orders = []
     for name, order, axis in (("output_order", output_order, -2), ("input_order", input_order, -1)):
@@ -264,7 +264,7 @@ def weights_order(weights: Any, *, context: Optional[Context] = None, **given: A
 
     Returns the order, and the numbers of stored tiles before and after. Options: tile_rows, tile_columns.
     """
-    keep: list = []
+    keep: List[Any] = []
     source = read(weights)
     order = array("i", [0]) * source.shape[0]
     tiles = options(capi.lpt_weights_options, dict(given, storage="block_sparse"), keep)
@@ -322,7 +322,7 @@ class Statistics:
         self._handle = capi.lpt_statistics_create(handle_of(None))
 
     @property
-    def values(self) -> dict:
+    def values(self) -> Dict[str, Any]:
         """Sums over all casts: element_count, nan_count, clipped_count, underflow_count, amax, squared_sum, squared_error."""
         values = capi.lpt_statistics_info()
         capi.lpt_statistics_read(handle_of(None), self._handle, values)

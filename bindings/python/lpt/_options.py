@@ -10,9 +10,16 @@ from ._tensor import format_number, read
 
 TYPE_CHECKING = False  # importing typing takes longer than the rest of this module
 if TYPE_CHECKING:
-    from typing import Any
+    from typing import Any, Dict, List, NamedTuple
 
-Random = namedtuple("Random", ("seed", "stream", "step", "offset", "row_stride"), defaults=(0, 0, 0, 0, 0))
+    class Random(NamedTuple):
+        seed: int = 0
+        stream: int = 0
+        step: int = 0
+        offset: int = 0
+        row_stride: int = 0
+else:
+    Random = namedtuple("Random", ("seed", "stream", "step", "offset", "row_stride"), defaults=(0, 0, 0, 0, 0))
 Random.__doc__ = ("Source of random bits (lpt_random). The bits of an element depend on these members and on the index of the "
                   "element, not on the order of calls.")
 
@@ -54,7 +61,7 @@ def random_of(given: Any) -> Any:
     return made
 
 
-def codec_struct(codec: Codec, keep: list) -> Any:
+def codec_struct(codec: Codec, keep: List[Any]) -> Any:
     """Return the lpt_comm_codec of a codec for one collective, and append its callbacks to keep."""
     made = CodecCall(codec)
     keep.append(made)
@@ -67,7 +74,7 @@ def _bool_number(value: Any) -> int:
     return int(bool(value))
 
 
-def _value(name: str, member: str, value: Any, keep: list) -> Any:
+def _value(name: str, member: str, value: Any, keep: List[Any]) -> Any:
     if name in _FORMATS:
         return format_number(value)
     if isinstance(value, str) and name in _NAMED:
@@ -108,7 +115,7 @@ def _member(kind: Any, name: str) -> str:
     raise TypeError(f"{name} is not an option: expected {', '.join(sorted(names + flags))}")
 
 
-def options(kind: Any, given: dict, keep: list) -> Any:
+def options(kind: Any, given: Dict[str, Any], keep: List[Any]) -> Any:
     """Return a struct with members from keyword arguments, or None if there are none.
 
     Objects that the struct refers to are appended to keep.

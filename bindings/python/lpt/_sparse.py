@@ -14,7 +14,7 @@ from ._tensor import Tensor, read, tensor_of, written
 
 TYPE_CHECKING = False  # importing typing takes longer than the rest of this module
 if TYPE_CHECKING:
-    from typing import Any, List, Optional, Tuple
+    from typing import Any, Dict, List, Optional, Tuple
 
 
 def sparse_select(x: Any, *, context: Optional[Context] = None, **given: Any) -> Tuple[Tensor, Tensor]:
@@ -23,7 +23,7 @@ def sparse_select(x: Any, *, context: Optional[Context] = None, **given: Any) ->
     Options: kept (N, default 2), of (M, default 4), rule ("magnitude", "mvue", …), direction ("row", "column" or "both"),
     solver, random, importance.
     """
-    keep: list = []
+    keep: List[Any] = []
     source = read(x)
     mask = capi.tensor_like(handle_of(context), source, capi.LPT_FORMAT_UINT8, 0)
     masked = capi.tensor_like(handle_of(context), source, capi.tensor_format(source), 0)
@@ -32,21 +32,21 @@ def sparse_select(x: Any, *, context: Optional[Context] = None, **given: Any) ->
     return mask, masked
 
 
-def sparse_order(weight: Any, *, context: Optional[Context] = None, **given: Any) -> Tuple[List[int], dict]:
+def sparse_order(weight: Any, *, context: Optional[Context] = None, **given: Any) -> Tuple[List[int], Dict[str, Any]]:
     """Reorder input columns so that an N:M mask along rows keeps more energy (lpt_sparse_order()).
 
     Returns the order of columns, and the energies as a dict. Options: kept, of, iterations, random.
     """
-    keep: list = []
+    keep: List[Any] = []
     source, values = read(weight), capi.lpt_sparse_info()
     order = array("i", range(source.shape[-1]))
     capi.lpt_sparse_order(handle_of(context), source, options(capi.lpt_sparse_options, given, keep), order, values)
     return order.tolist(), values_of(values)
 
 
-def sparse_values(x: Any, *, context: Optional[Context] = None, **given: Any) -> dict:
+def sparse_values(x: Any, *, context: Optional[Context] = None, **given: Any) -> Dict[str, Any]:
     """Return statistics of a selection: energy, kept_energy, variance and counts. Options as for sparse_select()."""
-    keep: list = []
+    keep: List[Any] = []
     values = capi.lpt_sparse_info()
     source = read(x)
     mask = capi.tensor_like(handle_of(context), source, capi.LPT_FORMAT_UINT8, 0)
@@ -126,12 +126,12 @@ def sparse_decompress(compressed: Tensor, *, out: Any = None, context: Optional[
 
 
 def sparse_fit(weight: Any, mask: Any, inputs: Any, *, context: Optional[Context] = None, **given: Any
-               ) -> Tuple[Tensor, dict]:
+               ) -> Tuple[Tensor, Dict[str, Any]]:
     """Fit a masked weight to the outputs of the dense weight for some inputs, without training (lpt_sparse_fit()).
 
     Returns the fitted weight, and the errors before and after as a dict.
     """
-    keep: list = []
+    keep: List[Any] = []
     source, values = read(weight), capi.lpt_sparse_fit_info()
     result = capi.tensor_like(handle_of(context), source, capi.LPT_FORMAT_F32, 0)
     capi.lpt_sparse_fit(handle_of(context), source, read(mask), read(inputs),

@@ -332,7 +332,7 @@ def empty(shape: Shape, format: Format = "f32", *, context: Optional[Context] = 
     return capi.tensor_empty(handle_of(context), _extents(shape), format_number(format))
 
 
-def _extents(shape: Shape) -> Tuple[int, ...]:
+def _extents(shape: Any) -> Tuple[int, ...]:
     try:
         if isinstance(shape, (bytes, bytearray)):
             raise TypeError

@@ -37,7 +37,7 @@ class Recipe:
         format: the format of the cast; None to use the operand without a cast. Options as for quantize(), except random and
         those that take an object.
         """
-        keep: list = []
+        keep: List[Any] = []
         capi.lpt_recipe_set_cast(handle_of(None), self._handle, constant("LPT_LINEAR_CAST_", cast),
                                  0 if format is None else format_number(format),
                                  options(capi.lpt_quantize_options, given, keep))
@@ -48,7 +48,7 @@ class Recipe:
 
         operand: "input", "weight" or "gradient". Options: kind, history_length, margin and the others of Scaler.
         """
-        keep: list = []
+        keep: List[Any] = []
         capi.lpt_recipe_set_scaler(handle_of(None), self._handle, constant("LPT_LINEAR_OPERAND_", operand),
                                    options(capi.lpt_scaler_options, given, keep))
         return self._changed("set_scaler", (operand,), given)
@@ -59,7 +59,7 @@ class Recipe:
         product: the GEMM: "forward", "dgrad" or "wgrad". Options: hadamard_size, hadamard_signs, source, draws, parts,
         fast_accumulate (permit a GPU to add FP8 in fewer bits) and the others of lpt_linear_gemm_options.
         """
-        keep: list = []
+        keep: List[Any] = []
         capi.lpt_recipe_set_gemm(handle_of(None), self._handle, constant("LPT_LINEAR_GEMM_", product, "product"),
                                  options(capi.lpt_linear_gemm_options, given, keep))
         return self._changed("set_product", (product,), given)
@@ -70,7 +70,7 @@ class Recipe:
         operand: "weight" or "gradient". interval: the number of steps between two selections of the mask. Options as for
         sparse_select().
         """
-        keep: list = []
+        keep: List[Any] = []
         capi.lpt_recipe_set_sparsity(handle_of(None), self._handle, constant("LPT_LINEAR_OPERAND_", operand),
                                      interval, options(capi.lpt_sparse_options, given, keep))
         return self._changed("set_sparsity", (operand, interval), given)
@@ -89,7 +89,7 @@ class Recipe:
         number = capi.lpt_recipe_cast_format(handle_of(None), self._handle, constant("LPT_LINEAR_CAST_", cast))
         return format_name(number) if number else None
 
-    def _changed(self, method: str, arguments: tuple, given: dict) -> "Recipe":
+    def _changed(self, method: str, arguments: tuple, given: Dict[str, Any]) -> "Recipe":
         self._changes.append((method, arguments, given))
         return self
 
@@ -121,15 +121,16 @@ class Linear:
     __slots__ = ("_handle", "recipe", "input_columns", "output_columns")
 
     def __init__(self, input_columns: int, output_columns: int, recipe: Any = "f32") -> None:
-        self.recipe = recipe if isinstance(recipe, Recipe) else Recipe(recipe)
-        self.input_columns, self.output_columns = input_columns, output_columns
+        self.recipe: Recipe = recipe if isinstance(recipe, Recipe) else Recipe(recipe)
+        self.input_columns: int = input_columns
+        self.output_columns: int = output_columns
         shape = capi.lpt_linear_shape()
         shape.input_columns, shape.output_columns = input_columns, output_columns
         self._handle = capi.lpt_linear_create(handle_of(None), self.recipe._handle, shape)
 
     def prepare(self, weight: Any, *, context: Optional[Context] = None, **given: Any) -> None:
         """Cast the weight, output_columns × input_columns, for forward and backward (lpt_linear_prepare()). Options: random."""
-        keep: list = []
+        keep: List[Any] = []
         capi.lpt_linear_prepare(handle_of(context), self._handle, read(weight),
                                 options(capi.lpt_linear_options, given, keep))
 
@@ -140,7 +141,7 @@ class Linear:
         Returns y and the saved tensor; with inference=True, only y. format: the format of y if out is not given. Options:
         bias, random, input_smoothing, first_row.
         """
-        keep: list = []
+        keep: List[Any] = []
         handle, source, inference = handle_of(context), read(x), flag(inference, "inference")
         shape = source.shape
         rows = source.size // self.input_columns if self.input_columns else 0
@@ -160,7 +161,7 @@ class Linear:
         an output tensor, or None to skip the gradient. Options: random, first_row, accumulated (add to the given weight and
         bias gradients).
         """
-        keep: list = []
+        keep: List[Any] = []
         gradient = read(output_gradient)
         outputs = ((input_gradient, lambda: empty(gradient.shape[:-1] + (self.input_columns,), "f32", context=context)),
                    (weight_gradient, lambda: empty((self.output_columns, self.input_columns), "f32", context=context)),
@@ -191,7 +192,7 @@ class Linear:
         capi.lpt_linear_mask_read(handle_of(None), self._handle, mask)
         return mask
 
-    def scaler_values(self, operand: str) -> dict:
+    def scaler_values(self, operand: str) -> Dict[str, Any]:
         """Return the state of the scaler of "input", "weight" or "gradient", the members of lpt_scaler_info."""
         values = capi.lpt_scaler_info()
         capi.lpt_linear_scaler_read(handle_of(None), self._handle, constant("LPT_LINEAR_OPERAND_", operand), values)
@@ -201,7 +202,7 @@ class Linear:
         """Start or stop the collection of statistics of the casts."""
         capi.lpt_linear_watch(handle_of(None), self._handle, int(flag(watched, "watched")))
 
-    def cast_values(self, cast: str) -> dict:
+    def cast_values(self, cast: str) -> Dict[str, Any]:
         """Return the statistics of one cast of a watched layer since watch(); names of casts as for Recipe.set_cast()."""
         values = capi.lpt_statistics_info()
         capi.lpt_linear_cast_read(handle_of(None), self._handle, constant("LPT_LINEAR_CAST_", cast), values)
@@ -255,12 +256,12 @@ class Scaler:
     __slots__ = ("_handle", "_given")
 
     def __init__(self, **given: Any) -> None:
-        keep: list = []
+        keep: List[Any] = []
         self._given = given
         self._handle = capi.lpt_scaler_create(handle_of(None), options(capi.lpt_scaler_options, given, keep))
 
     @property
-    def values(self) -> dict:
+    def values(self) -> Dict[str, Any]:
         """State of the scaler: amax, running_amax, update_count."""
         values = capi.lpt_scaler_info()
         capi.lpt_scaler_read(handle_of(None), self._handle, values)
@@ -278,7 +279,7 @@ class Scaler:
         return _scaler_again, (self._given, self.state())
 
 
-def _scaler_again(given: dict, state: bytes) -> Scaler:
+def _scaler_again(given: Dict[str, Any], state: bytes) -> Scaler:
     scaler = Scaler(**given)
     scaler.load_state(state)
     return scaler
@@ -296,10 +297,10 @@ class Optimizer:
     __slots__ = ("_handle", "_given", "_parameters", "_is_shared")
 
     def __init__(self, method: str = "adamw", **given: Any) -> None:
-        keep: list = []
+        keep: List[Any] = []
         self._given = dict(given, method=method)
         self._handle = capi.lpt_optimizer_create(handle_of(None), options(capi.lpt_optimizer_options, self._given, keep))
-        self._parameters: List[dict] = []
+        self._parameters: List[Dict[str, Any]] = []
         self._is_shared = False
 
     def add(self, elements: int, *, name: Optional[str] = None, **given: Any) -> int:
@@ -309,7 +310,7 @@ class Optimizer:
         second_moment (formats), weight_decay, compensation, first_expanded, second_expanded, first_scaling, second_scaling,
         whole_elements, begin, random_stream.
         """
-        keep: list = []
+        keep: List[Any] = []
         given = dict(given, elements=elements)
         index = capi.lpt_optimizer_add(handle_of(None), self._handle, name,
                                        options(capi.lpt_optimizer_parameter, given, keep))
@@ -332,7 +333,7 @@ class Optimizer:
         gradient_scale, random, parameter_rounding, first_moment_rounding, second_moment_rounding, nonfinite_skipped,
         largest_norm, gradient_norm.
         """
-        keep: list = []
+        keep: List[Any] = []
         self._check_parameters()
         indices = range(len(self._parameters)) if indices is None else indices
         if not len(parameters) == len(gradients) == len(indices):
@@ -346,12 +347,12 @@ class Optimizer:
         if not self._parameters:
             raise ValueError("the optimizer has no parameters: call add() for each parameter before step()")
 
-    def add_shards(self, comm: Comm, parameters: Sequence[dict]) -> List[int]:
+    def add_shards(self, comm: Comm, parameters: Sequence[Dict[str, Any]]) -> List[int]:
         """Add this rank's shards of parameters, and return their indices (lpt_optimizer_add_shards()).
 
         parameters: the arguments of add() for each full parameter, as dicts. Nothing is sent.
         """
-        keep: list = []
+        keep: List[Any] = []
         names = [given.get("name") for given in parameters]
         kinds = [options(capi.lpt_optimizer_parameter, {key: value for key, value in given.items() if key != "name"}, keep)
                  for given in parameters]
@@ -361,14 +362,14 @@ class Optimizer:
         return indices
 
     def step_shards(self, comm: Comm, parameters: Sequence[Any], gradients: Sequence[Any], *,
-                    indices: Optional[Sequence[int]] = None, reduce: Optional[dict] = None,
+                    indices: Optional[Sequence[int]] = None, reduce: Optional[Dict[str, Any]] = None,
                     context: Optional[Context] = None, **given: Any) -> None:
         """Step full parameters whose state is sharded over ranks (lpt_optimizer_step_shards()); all ranks call it.
 
         reduce: None if the gradients are the same on all ranks (ZeRO 1). Otherwise, the options of Comm.all_reduce() with
         which the step reduces the gradients of all ranks (ZeRO 2). Other options as for step().
         """
-        keep: list = []
+        keep: List[Any] = []
         self._check_parameters()
         indices = range(len(self._parameters)) if indices is None else indices
         if not len(parameters) == len(gradients) == len(indices):
@@ -383,7 +384,7 @@ class Optimizer:
              [written(parameter) for parameter in parameters])
 
     @property
-    def values(self) -> dict:
+    def values(self) -> Dict[str, Any]:
         """Results of the last step: gradient_norm, clip_factor, is_skipped, skipped_count."""
         values = capi.lpt_optimizer_info()
         capi.lpt_optimizer_read(handle_of(None), self._handle, values)
@@ -426,7 +427,7 @@ class Optimizer:
         return _optimizer_again, (self._given, self._parameters, self.state())
 
 
-def _optimizer_again(given: Dict[str, Any], parameters: Sequence[dict], states: Sequence[bytes]) -> Optimizer:
+def _optimizer_again(given: Dict[str, Any], parameters: Sequence[Dict[str, Any]], states: Sequence[bytes]) -> Optimizer:
     optimizer = Optimizer(**given)
     for parameter in parameters:
         optimizer.add(**parameter)
@@ -434,7 +435,7 @@ def _optimizer_again(given: Dict[str, Any], parameters: Sequence[dict], states: 
     return optimizer
 
 
-def gradients_measure(gradients: Sequence[Any], *, context: Optional[Context] = None) -> dict:
+def gradients_measure(gradients: Sequence[Any], *, context: Optional[Context] = None) -> Dict[str, Any]:
     """Return sum_of_squares and nonfinite_count of many gradients as a dict (lpt_gradients_measure())."""
     values = capi.lpt_gradients_info()
     capi.lpt_gradients_measure(handle_of(context), [read(gradient) for gradient in gradients], values)

@@ -8,7 +8,7 @@ from ._tensor import format_name
 
 TYPE_CHECKING = False  # importing typing takes longer than the rest of this module
 if TYPE_CHECKING:
-    from typing import Any, List, Tuple
+    from typing import Any, Dict, List, Tuple
 
 _MESSAGES = ("send", "receive", "test", "cancel")
 _OPTIONAL = ("exchange", "all_reduce", "abort")
@@ -31,7 +31,7 @@ class TransportCalls:
             raise TypeError(f"transport is {type(transport).__name__}, without {_MESSAGES[has.index(False)]}(): expected an "
                             "object with send(), receive(), test() and cancel(), or with exchange()")
         self.transport, self.rank_count = transport, rank_count
-        self.requests: dict = {}  # requests of the transport by the numbers that the library has for them
+        self.requests: Dict[Any, Any] = {}  # requests of the transport by the numbers that the library has for them
         self.last_request = 0
 
     def facts(self) -> Tuple[Any, ...]:
