@@ -124,8 +124,9 @@ LPT_API lpt_status lpt_gemm(lpt_context *context, const lpt_tensor *a, const lpt
  *
  * Overlap   As for lpt_gemm().
  *
- * Device    All tensors are on the context's device; `group_ends` is in CPU memory. On a GPU the GEMMs are queued one
- *           after the other.
+ * Device    All tensors are on the context's device, except that `group_ends` may be in CPU memory. On a GPU the GEMMs
+ *           are queued one after the other. If `group_ends` is in GPU memory, the call waits for the work that was queued
+ *           before it.
  *
  * Threads   All groups are distributed over the threads together.
  *
@@ -139,7 +140,6 @@ LPT_API lpt_status lpt_gemm(lpt_context *context, const lpt_tensor *a, const lpt
  * @retval LPT_INVALID_ARGUMENT `group_ends` is out of range or falls, or b or c has another number of groups. Both
  *                              `is_a_transposed` and `is_b_transposed` are 1. Other reasons are those of lpt_gemm().
  * @retval LPT_UNSUPPORTED      Blocks of scales span rows of groups, or c needs a copy and rows belong to no group.
- *                              `group_ends` is in memory of a GPU.
  *                              Other reasons are those of lpt_gemm().
  * @retval LPT_CANCELLED        The progress callback canceled the call.
  * @retval LPT_WORK_FAILED      On a GPU, the work cannot be queued.

@@ -11,25 +11,29 @@ namespace lpt {
 namespace {
 
 struct Groups {
-  MatrixView ends;  // a vector
+  MatrixView ends;  // a vector in CPU memory
   int64_t count;
+  std::vector<std::byte> copied;  // the vector, if it was in GPU memory
 
   int64_t begin(int64_t group) const { return group == 0 ? 0 : index_at(ends, group - 1); }
   int64_t rows(int64_t group) const { return begin(group + 1) - begin(group); }
   int64_t end() const { return begin(count); }
 };
 
-Status read_groups(const Tensor *tensor, const Device &device, Groups &out_groups) {
+// Copies a vector in GPU memory and waits for it.
+Status read_groups(Context &context, const Tensor *tensor, Groups &out_groups) {
   MatrixView &ends = out_groups.ends;
-  LPT_TRY(check_indices(tensor, "group_ends", true, ends, device));
-  if (!tensor->device.is_cpu()) {
-    return unsupported("group_ends is on %s: expected memory of the CPU", device_text(tensor->device).c_str());
-  }
+  LPT_TRY(check_indices(tensor, "group_ends", true, ends, context.queue.device()));
   if (shape_of(*tensor).rows > 1) {
     return invalid("group_ends is %s: expected a vector", tensor_text(*tensor).c_str());
   }
   out_groups.count = ends.columns;
-  return {};
+  if (tensor->device.is_cpu()) return {};
+  const int64_t bytes = row_bytes(ends.format.id, ends.columns);
+  out_groups.copied.resize(static_cast<size_t>(bytes));
+  LPT_TRY(context.queue.copy({out_groups.copied.data(), bytes, ends.data, bytes, bytes, 1}));
+  ends.data = out_groups.copied.data();
+  return context.queue.synchronize();
 }
 
 Status check_groups(const Groups &groups, int64_t rows) {
@@ -162,7 +166,7 @@ Status gemm_grouped(Context &context, const Tensor *a, const Tensor *b, const Te
   LPT_TRY(check_axes(a, "a", 2, context.queue.device()));
   LPT_TRY(check_tensor(c, "c", context.queue.device()));
   Groups groups{};
-  LPT_TRY(read_groups(group_ends, context.queue.device(), groups));
+  LPT_TRY(read_groups(context, group_ends, groups));
   return options.is_a_transposed != 0 ? multiply_along_groups(context, a, b, groups, options, common, c)
                                       : multiply_rows(context, a, b, groups, options, common, c);
 }

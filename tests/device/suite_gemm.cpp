@@ -366,12 +366,26 @@ TEST_F(DeviceGemms, OfGroupsAlongKAreOneByOne) {
   const Tensor a = draw(kBf16, 16, 12, 16), b = draw(kBf16, 16, 10, 17);
   const Tensor c = make_tensor(cpu(), kF32, {3, 12, 10}), there_c = make_tensor(gpu(), kF32, {3, 12, 10});
   const Tensor there_a = there(a.get()), there_b = there(b.get());
+  const Tensor group_ends = indices_of(cpu(), ends), there_ends = there(group_ends.get());
   lpt_gemm_options options = LPT_GEMM_OPTIONS_INIT;
   options.is_a_transposed = 1;
-  ASSERT_TRUE(ok(gpu(), lpt_gemm_grouped(gpu(), there_a.get(), there_b.get(), indices_of(cpu(), ends).get(), &options,
-                                         there_c.get())));
-  ASSERT_TRUE(ok(cpu(), lpt_gemm_grouped(cpu(), a.get(), b.get(), indices_of(cpu(), ends).get(), &options, c.get())));
+  ASSERT_TRUE(
+      ok(gpu(), lpt_gemm_grouped(gpu(), there_a.get(), there_b.get(), there_ends.get(), &options, there_c.get())));
+  ASSERT_TRUE(ok(cpu(), lpt_gemm_grouped(cpu(), a.get(), b.get(), group_ends.get(), &options, c.get())));
   expect_near(c.get(), there_c.get());
+}
+
+TEST_F(DeviceGemms, CheckGroupEndsInMemoryOfTheGpu) {
+  const Tensor a = draw(kBf16, 4, 8, 18), b = draw_many(kBf16, {2, 8, 8}, 19), c = make_tensor(gpu(), kF32, 4, 8);
+  const Tensor there_a = there(a.get()), there_b = there(b.get());
+  const Tensor ends = indices_of(cpu(), {3, 5}), there_ends = there(ends.get());
+  lpt_gemm_options options = LPT_GEMM_OPTIONS_INIT;
+  for (const uint64_t flags : {uint64_t{0}, uint64_t{LPT_CHECK_ONLY}}) {
+    options.flags = flags;
+    EXPECT_EQ(LPT_INVALID_ARGUMENT,
+              lpt_gemm_grouped(gpu(), there_a.get(), there_b.get(), there_ends.get(), &options, c.get()));
+    expect_words({"group_ends[1] is 5", "expected 3 to 4"}, lpt_context_error(gpu()));
+  }
 }
 
 TEST_F(DeviceGemms, MayBePlanned) {
