@@ -18,7 +18,7 @@ function(lpt_unite name)
 endfunction()
 
 # lpt_unite_cuda(OUT SOURCES...): the same for CUDA files, for which CMake has no unity builds. The files of a family are one unit,
-# except those that compile for long.
+# except those that take long to compile, some of which define equal names.
 function(lpt_unite_cuda out)
   set(sources ${ARGN})
   if(LPT_UNITY)

@@ -20,7 +20,7 @@ struct Groups {
   int64_t end() const { return begin(count); }
 };
 
-// Copies a vector in GPU memory and waits for it.
+// Reads the vector. If it is in GPU memory, it is copied, and the function waits for the stream.
 Status read_groups(Context &context, const Tensor *tensor, Groups &out_groups) {
   MatrixView &ends = out_groups.ends;
   LPT_TRY(check_indices(tensor, "group_ends", true, ends, context.queue.device()));

@@ -75,6 +75,19 @@ TEST_F(StreamOrder, WorkOfAnotherStreamIsNotWaitedFor) {
   EXPECT_EQ((std::vector<double>{1, 2, 3, 4}), numbers_of(cpu.get(), found.get()));
 }
 
+TEST_F(StreamOrder, GroupEndsAreReadAfterTheWorkThatWritesThem) {
+  const Context cpu = make_context(), caller = context_on(7);
+  lpt_context *const c = caller.get();
+  const Tensor a = make_tensor(c, LPT_FORMAT_BF16, 4, 8), b = make_tensor(c, LPT_FORMAT_BF16, {2, 8, 8}),
+               result = make_tensor(c, LPT_FORMAT_F32, 4, 8);
+  const Tensor ends = indices_of(cpu.get(), {1, 5});
+  const Tensor kept = make_tensor(c, LPT_FORMAT_INT64, 1, 2), moved = make_tensor(c, LPT_FORMAT_INT64, 1, 2);
+  ASSERT_TRUE(ok(c, lpt_tensor_copy(c, ends.get(), kept.get())));
+  ASSERT_TRUE(ok(c, lpt_tensor_copy(c, kept.get(), moved.get())));  // not executed yet: the ends are 0, which is valid
+  EXPECT_EQ(LPT_INVALID_ARGUMENT, lpt_gemm_grouped(c, a.get(), b.get(), moved.get(), nullptr, result.get()));
+  expect_words({"group_ends[1] is 5", "expected 1 to 4"}, lpt_context_error(c));
+}
+
 TEST_F(StreamOrder, OptionsNameTheFirstStream) {
   lpt_context_options options = gpu_options();
   options.stream = reinterpret_cast<void *>(uintptr_t{7});

@@ -375,6 +375,12 @@ TEST_F(DeviceGemms, OfGroupsAlongKAreOneByOne) {
   expect_near(c.get(), there_c.get());
 }
 
+TEST_F(DeviceGemms, MayHaveNoGroups) {
+  const Tensor a = draw(kBf16, 4, 8, 18), there_a = there(a.get()), ends = make_tensor(gpu(), LPT_FORMAT_INT32, {0});
+  const Tensor b = make_tensor(gpu(), kBf16, {0, 8, 8}), c = make_tensor(gpu(), kF32, 4, 8);
+  EXPECT_TRUE(ok(gpu(), lpt_gemm_grouped(gpu(), there_a.get(), b.get(), ends.get(), nullptr, c.get())));
+}
+
 TEST_F(DeviceGemms, CheckGroupEndsInMemoryOfTheGpu) {
   const Tensor a = draw(kBf16, 4, 8, 18), b = draw_many(kBf16, {2, 8, 8}, 19), c = make_tensor(gpu(), kF32, 4, 8);
   const Tensor there_a = there(a.get()), there_b = there(b.get());

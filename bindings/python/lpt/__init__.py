@@ -9,12 +9,13 @@ lpt.capi exports every function of lpt.h under its C name. docs/languages/python
 """
 import os as _os
 
-from . import _comm, _context, _monitor, _nn, _ops, _sparse, _tensor, _train, capi
+from . import capi
 from ._errors import (BY_STATUS as _BY_STATUS, Aborted, Busy, Cancelled, Error, Internal, InvalidArgument, InvalidState,
                       Mismatch, OutOfMemory, Timeout, Unsupported, WorkFailed)
 
 capi.set_error_classes(_BY_STATUS)
 
+from . import _comm, _context, _monitor, _nn, _ops, _sparse, _tensor, _train  # noqa: E402
 from ._codec import Codec  # noqa: E402
 from ._comm import *  # noqa: E402, F403
 from ._context import *  # noqa: E402, F403

@@ -127,7 +127,7 @@ FinishJob finish_job(const GemmEpilogueRequest &request) {
   job.format = c.format.element;
   job.is_integer = request.is_integer;
   job.loads_whole = are_rows_aligned(request.x, request.x_stride * 4);
-  job.has_whole = are_rows_aligned(c.data, c.row_stride * (c.format.element == LPT_FORMAT_F32 ? 4 : 2));
+  job.has_whole = are_rows_aligned(c.data, c.row_stride * number_bytes(c.format.element));
   return job;
 }
 
