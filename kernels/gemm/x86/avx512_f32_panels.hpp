@@ -8,7 +8,8 @@ namespace lpt {
 namespace {
 
 // Stores 16 elements of step p after subtracting the zero points and multiplying by the scales of their block.
-inline void store_numbers(const PanelReader &reader, int64_t p, int v, __m512 value) {
+template <int kVectors>
+void store_numbers(const PanelReader &reader, int64_t p, int v, __m512 value) {
   if (p >= reader.k) return;
   const int64_t block = reader.block_of(p);
   if (reader.zeros != nullptr) {
@@ -19,11 +20,14 @@ inline void store_numbers(const PanelReader &reader, int64_t p, int v, __m512 va
     const uint8_t *const from = reader.scales + block * reader.scale_bytes + v * reader.scale_bytes / 2;
     value = _mm512_mul_ps(value, load_scales(reader.scale_format, from));
   }
-  _mm512_storeu_ps(reader.to + reader.lane * reader.k + p * kPanelLanes + 16 * v, value);
+  const int64_t vector = reader.lane / 16 + v, panel = vector / kVectors;
+  _mm512_storeu_ps(reader.to + ((panel * reader.k + p) * kVectors + vector % kVectors) * 16, value);
 }
 
 inline __m512 look_up(const PanelReader &reader, __m512i codes) { return _mm512_i32gather_ps(codes, reader.values, 4); }
 
+// An output panel has kVectors vectors of lanes.
+template <int kVectors>
 struct ExpandAvx512 {
   static void nibbles(const PanelReader &reader) {
     const __m512 values = _mm512_loadu_ps(reader.values);
@@ -31,7 +35,7 @@ struct ExpandAvx512 {
       const __m512i line = _mm512_loadu_si512(reader.codes + p / 4 * kPanelLineBytes);
       for (int n = 0; n < 8; ++n) {  // permute reads four bits of an index
         const __m512i index = _mm512_srl_epi32(line, _mm_cvtsi32_si128(4 * n));
-        store_numbers(reader, p + kNibbleOrder[n / 2], n % 2, _mm512_permutexvar_ps(index, values));
+        store_numbers<kVectors>(reader, p + kNibbleOrder[n / 2], n % 2, _mm512_permutexvar_ps(index, values));
       }
     }
   }
@@ -43,7 +47,7 @@ struct ExpandAvx512 {
       for (int n = 0; n < 4; ++n) {
         const __m512i index = _mm512_add_epi32(lane, _mm512_set1_epi32(8 * (n % 2) + n / 2));
         const __m512i codes = _mm512_maskz_permutexvar_epi8(0x1111111111111111, index, line);
-        store_numbers(reader, p + n / 2, n % 2, look_up(reader, codes));
+        store_numbers<kVectors>(reader, p + n / 2, n % 2, look_up(reader, codes));
       }
     }
   }
@@ -54,7 +58,7 @@ struct ExpandAvx512 {
         __m512i line = _mm512_loadu_si512(reader.codes + (p / 2 + v) * kPanelLineBytes);
         for (int64_t t = 0; t < 4; ++t, line = _mm512_srli_epi32(line, 8)) {
           const __m512i codes = _mm512_and_si512(line, _mm512_set1_epi32(255));
-          store_numbers(reader, p + t, v, look_up(reader, codes));
+          store_numbers<kVectors>(reader, p + t, v, look_up(reader, codes));
         }
       }
     }
@@ -67,7 +71,7 @@ struct ExpandAvx512 {
         for (int t = 0; t < 2; ++t) {
           const __m256i halves = _mm512_cvtepi32_epi16(t == 0 ? line : _mm512_srli_epi32(line, 16));
           const bool is_bf16 = reader.element == LPT_FORMAT_BF16;
-          store_numbers(reader, p + t, v, is_bf16 ? f32_of_bf16(halves) : _mm512_cvtph_ps(halves));
+          store_numbers<kVectors>(reader, p + t, v, is_bf16 ? f32_of_bf16(halves) : _mm512_cvtph_ps(halves));
         }
       }
     }
@@ -76,7 +80,7 @@ struct ExpandAvx512 {
   static void words(const PanelReader &reader) {
     for (int64_t p = 0; p < reader.k; ++p) {
       for (int v = 0; v < 2; ++v) {
-        store_numbers(reader, p, v, _mm512_loadu_ps(reader.codes + (2 * p + v) * kPanelLineBytes));
+        store_numbers<kVectors>(reader, p, v, _mm512_loadu_ps(reader.codes + (2 * p + v) * kPanelLineBytes));
       }
     }
   }

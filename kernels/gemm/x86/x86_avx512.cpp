@@ -7,6 +7,12 @@
 namespace lpt {
 namespace {
 
+inline __m128i spread_codes16(const uint8_t *from, int32_t bits, int64_t count) {
+  const uint64_t low = spread_codes(load_some_codes(from, bits, count), bits);
+  const uint64_t high = count > 8 ? spread_codes(load_some_codes(from + bits, bits, count - 8), bits) : 0;
+  return _mm_set_epi64x(static_cast<int64_t>(high), static_cast<int64_t>(low));
+}
+
 // Returns read_values() of 16 elements, the first at a multiple of 16.
 inline __m512 look_up(const Operand &operand, int64_t row, int64_t column, int64_t count) {
   if (operand.element.is_ternary || (operand.zeros != nullptr && operand.column_shift < 4)) {
@@ -16,9 +22,8 @@ inline __m512 look_up(const Operand &operand, int64_t row, int64_t column, int64
   }
   const int32_t bits = operand.bits;
   const uint8_t *const from = operand.data + (row * operand.row_stride + column) * bits / 8;
-  const uint64_t low = spread_codes(load_some_codes(from, bits, count), bits);
-  const uint64_t high = count > 8 ? spread_codes(load_some_codes(from + bits, bits, count - 8), bits) : 0;
-  const __m512i codes = _mm512_cvtepu8_epi32(_mm_set_epi64x(static_cast<int64_t>(high), static_cast<int64_t>(low)));
+  const __m512i codes =
+      _mm512_cvtepu8_epi32(bits == 4 ? unpack_nibbles(from, count) : spread_codes16(from, bits, count));
   __m512 value = bits <= 4 ? _mm512_permutexvar_ps(codes, _mm512_loadu_ps(operand.values))
                            : _mm512_i32gather_ps(codes, operand.values, 4);
   if (operand.zeros != nullptr) {
@@ -30,11 +35,12 @@ inline __m512 look_up(const Operand &operand, int64_t row, int64_t column, int64
 
 struct FloatTiles : Avx512 {
   static constexpr int64_t kPerDword = 1;
+  static constexpr int64_t kTileVectors = 3;  // wider than for pairs: a step then has 11 loads per 24 multiply-adds
 
   static void interleave(Dwords (&)[1]) {}
 
   static void expand_panels(const MatrixView &view, int64_t first, int64_t lanes, int64_t k, uint32_t *to) {
-    lpt::expand_panels<ExpandAvx512>(view, first, lanes, k, to);
+    lpt::expand_panels<ExpandAvx512<kTileVectors>>(view, first, lanes, k, to);
   }
 
   static Floats add_product(Floats sum, Dwords row, Dwords columns) {
@@ -58,7 +64,7 @@ struct FloatTiles : Avx512 {
     } else if constexpr (kDecoder == Decoder::kTable) {
       value = look_up(operand, row, column, min_i64(count, 16));
     } else if constexpr (kDecoder == Decoder::kFourBits) {
-      value = decode_bytes_f32(unpack_nibbles(operand.data + index / 2, count), *operand.table);
+      value = decode_bytes_f32(unpack_floats(operand.data + index / 2, count), *operand.table);
     } else {
       value = decode_bytes_f32(_mm_maskz_loadu_epi8(mask, operand.data + index), *operand.table);
     }
