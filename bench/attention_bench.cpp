@@ -67,13 +67,8 @@ std::string text_of(const AttentionShape &shape) {
          std::to_string(shape.width) + (shape.is_causal ? ", causal" : "");
 }
 
-// Returns the fastest rate of one thread for dot products of bf16: by tiles, by dot products of vectors, or in f32.
-double bf16_peak() {
-  for (const Dot dot : {Dot::kBf16Tiles, Dot::kBf16}) {
-    if (const double peak = dot_peak(dot); peak > 0) return peak;
-  }
-  return dot_peak(Dot::kF32);
-}
+// Returns the highest rate of one thread for elements in bf16: of tiles, of dot products of vectors, or of f32.
+double bf16_peak() { return std::max({dot_peak(Dot::kBf16Tiles), dot_peak(Dot::kBf16), dot_peak(Dot::kF32)}); }
 
 // Returns the sum over concurrent threads.
 double peak_of(const Type &type, int threads) {

@@ -8,7 +8,8 @@ It runs the programs train_lm and attention_bench of --build. PyTorch: python3 -
 
 MFU is F / (seconds of a step · dot peak of the type). F = 6 · parameters of matrices · tokens + 12 · width · layers · pairs.
 The matrices include the head, but not the embedding. Visible pairs are batch · positions · (positions + 1) / 2. The peak is
-that of f32 for f32, and of bf16 for other recipes; attention_bench measures it in every round.
+that of f32 for f32, and of bf16 for other recipes; attention_bench measures it in every round. If dot products of bf16 are
+slower than f32 multiply-adds, the peak of bf16 is that of f32.
 
 --attention measures lpt.attention() and scaled_dot_product_attention() in this process.
 """

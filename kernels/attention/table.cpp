@@ -46,6 +46,16 @@ const char *unsupported_backward_pairs(const AttentionBackwardRequest &request) 
   const char *const reason = unsupported_forward_pairs(request.forward);
   return reason != nullptr ? reason : unsupported_backward(request);
 }
+
+constexpr char kFasterInF32[] = "f32 multiply-adds are faster on this CPU";
+
+const char *unsupported_forward_dots(const AttentionForwardRequest &request) {
+  return request.has_slow_dots ? kFasterInF32 : unsupported_forward_pairs(request);
+}
+
+const char *unsupported_backward_dots(const AttentionBackwardRequest &request) {
+  return request.forward.has_slow_dots ? kFasterInF32 : unsupported_backward_pairs(request);
+}
 #endif
 #endif
 
@@ -59,7 +69,7 @@ std::span<const KernelEntry<AttentionForwardRequest>> attention_forward_kernels(
      attention_forward_scratch_x86_amx},
 #endif
 #if defined(LPT_HAVE_X86_AVX512_BF16)
-    {"attention_forward_x86_avx512_bf16", kCpuAvx512Bf16, unsupported_forward_pairs, attention_forward_x86_avx512_bf16,
+    {"attention_forward_x86_avx512_bf16", kCpuAvx512Bf16, unsupported_forward_dots, attention_forward_x86_avx512_bf16,
      attention_forward_scratch_x86_avx512_bf16},
 #endif
 #if defined(LPT_HAVE_X86_AVX512)
@@ -85,7 +95,7 @@ std::span<const KernelEntry<AttentionBackwardRequest>> attention_backward_kernel
      attention_backward_scratch_x86_amx},
 #endif
 #if defined(LPT_HAVE_X86_AVX512_BF16)
-    {"attention_backward_x86_avx512_bf16", kCpuAvx512Bf16, unsupported_backward_pairs,
+    {"attention_backward_x86_avx512_bf16", kCpuAvx512Bf16, unsupported_backward_dots,
      attention_backward_x86_avx512_bf16, attention_backward_scratch_x86_avx512_bf16},
 #endif
 #if defined(LPT_HAVE_X86_AVX512)

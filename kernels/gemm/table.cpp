@@ -62,9 +62,18 @@ const char *unsupported_grouped(const MatrixView &view, bool is_k_adjacent, int6
   return is_short ? "blocks of scales are shorter than 4 along k" : nullptr;
 }
 
+// With fewer rows, decoding b to f32 takes longer than faster multiply-adds save.
+constexpr int64_t kMinF32Rows = 32;
+
+const char *unsupported_dots(const GemmRequest &request) {
+  if (request.is_portable) return "bf16 dot products do not add up in the portable order";
+  const bool is_slow = request.has_slow_dots && request.m >= kMinF32Rows;
+  return is_slow ? "f32 multiply-adds are faster on this CPU" : nullptr;
+}
+
 [[maybe_unused]] const char *unsupported_bf16(const GemmRequest &request) {
   if (const char *reason = unsupported_f32(request)) return reason;
-  if (request.is_portable) return "bf16 dot products do not add up in the portable order";
+  if (const char *reason = unsupported_dots(request)) return reason;
   if (const char *reason = unsupported_operand(request.b, request.is_b_transposed, request.k)) return reason;
   if (const char *reason = unsupported_wide_a(request)) return reason;
   return unsupported_operand(request.a, !request.is_a_transposed, request.k);
@@ -83,7 +92,7 @@ const char *unsupported_panels(const Format &format) {
   if (request.b.layout == Layout::kPanels) {
     if (const char *reason = unsupported_panels(request.b.format)) return reason;
   }
-  if (request.is_portable) return "bf16 dot products do not add up in the portable order";
+  if (const char *reason = unsupported_dots(request)) return reason;
   if (const char *reason = unsupported_grouped(request.b, request.is_b_transposed, request.k)) return reason;
   if (const char *reason = unsupported_wide_a(request)) return reason;
   return unsupported_grouped(request.a, !request.is_a_transposed, request.k);

@@ -56,6 +56,15 @@ CpuFeatures probe() {
 #endif
 }
 
+bool is_intel() {
+#if defined(__x86_64__) && defined(__GNUC__)
+  __builtin_cpu_init();
+  return __builtin_cpu_is("intel");
+#else
+  return false;
+#endif
+}
+
 // Returns the CPU quota of the control group in cores, rounded up; 0 without a quota.
 int32_t quota_cores() {
   std::FILE *file = std::fopen("/sys/fs/cgroup/cpu.max", "r");
@@ -75,14 +84,9 @@ CpuFeatures cpu_features() {
   return features;
 }
 
-bool prefers_interleaved_reads() {
-#if defined(__x86_64__) && defined(__GNUC__)
-  __builtin_cpu_init();
-  return __builtin_cpu_is("intel");
-#else
-  return false;
-#endif
-}
+bool prefers_interleaved_reads() { return is_intel(); }
+
+bool has_slow_dots() { return is_intel(); }
 
 CpuFeatures allowed_features(lpt_isa isa, CpuFeatures available) {
   switch (isa) {

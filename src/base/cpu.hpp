@@ -29,6 +29,9 @@ std::string feature_names(CpuFeatures features);
 // Returns true if memory is read fastest from several places in alternation (kernels/common/prefetcher.hpp): on Intel CPUs.
 bool prefers_interleaved_reads();
 
+// Returns true if bf16 dot products do fewer multiply-adds per second than f32 does: on Intel CPUs.
+bool has_slow_dots();
+
 // Returns the number of cores that the affinity mask and the cgroup permit; at least 1.
 int32_t usable_cores();
 

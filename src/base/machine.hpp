@@ -19,8 +19,9 @@ KernelOptions read_kernel_options();
 
 struct Machine {
   lpt_device kind = LPT_DEVICE_CPU;
-  CpuFeatures cpu = 0;     // features that kernels may use
-  int32_t capability = 0;  // of a GPU: 10 · major + minor, such as 90; 0 for the CPU
+  CpuFeatures cpu = 0;         // features that kernels may use
+  bool has_slow_dots = false;  // kernels with bf16 dot products are used only where those in f32 are not faster
+  int32_t capability = 0;      // of a GPU: 10 · major + minor, such as 90; 0 for the CPU
   KernelOptions options{};
 };
 

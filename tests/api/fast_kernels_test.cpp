@@ -128,6 +128,48 @@ TEST_P(FastKernels, CompressAndWriteOut) {
   }
 }
 
+bool is_intel() {
+#if defined(__x86_64__)
+  return __builtin_cpu_is("intel");
+#else
+  return false;
+#endif
+}
+
+// Intel CPUs multiply and add faster in f32. Only an explicit instruction set selects bf16 dot products for many rows there.
+TEST(FastKernelsByDots, AreSelectedWhereTheyAreFastest) {
+  const Context context = make_context();
+  if (lpt_context_set_isa(context.get(), LPT_ISA_X86_AMX) == LPT_OK) GTEST_SKIP() << "AMX tiles are faster";
+  if (lpt_context_set_isa(context.get(), LPT_ISA_X86_AVX512_BF16) != LPT_OK)
+    GTEST_SKIP() << "there are no dot products";
+  for (const lpt_isa isa : {LPT_ISA_X86_AVX512_BF16, LPT_ISA_AUTO}) {
+    const bool is_in_f32 = isa == LPT_ISA_AUTO && is_intel();
+    ASSERT_TRUE(ok(context.get(), lpt_context_set_isa(context.get(), isa)));
+    for (const int64_t m : {8, 64}) {
+      lpt_gemm_options options = LPT_GEMM_OPTIONS_INIT;
+      options.flags = LPT_CHECK_ONLY;
+      const Tensor a = make_tensor(context.get(), LPT_FORMAT_BF16, {m, 64});
+      const Tensor b = make_tensor(context.get(), LPT_FORMAT_BF16, {64, 64});
+      const Tensor c = make_tensor(context.get(), LPT_FORMAT_F32, {m, 64});
+      ASSERT_TRUE(ok(context.get(), lpt_gemm(context.get(), a.get(), b.get(), &options, c.get())));
+      const std::string kernel =
+          is_in_f32 && m == 64 ? "gemm: gemm_any_x86_avx512\n" : "gemm: gemm_any_x86_avx512_bf16\n";
+      EXPECT_NE(std::string::npos, (lpt_context_explanation(context.get()) + std::string("\n")).find(kernel))
+          << m << "\n"
+          << lpt_context_explanation(context.get());
+    }
+    lpt_attention_options options = LPT_ATTENTION_OPTIONS_INIT;
+    options.flags = LPT_CHECK_ONLY;
+    const Tensor heads = make_tensor(context.get(), LPT_FORMAT_BF16, {1, 1, 64, 32});
+    const Tensor output = make_tensor(context.get(), LPT_FORMAT_BF16, {1, 1, 64, 32});
+    ASSERT_TRUE(ok(context.get(), lpt_attention_forward(context.get(), heads.get(), heads.get(), heads.get(), &options,
+                                                        output.get())));
+    const std::string kernel = is_in_f32 ? "attention_forward_x86_avx512\n" : "attention_forward_x86_avx512_bf16\n";
+    EXPECT_NE(std::string::npos, (lpt_context_explanation(context.get()) + std::string("\n")).find(kernel))
+        << lpt_context_explanation(context.get());
+  }
+}
+
 std::string name_of_isa(const testing::TestParamInfo<lpt_isa> &info) {
   static const char *const names[] = {"Auto", "Reference", "Avx2", "Avx512", "Avx512Bf16", "Amx"};
   return names[info.param];
