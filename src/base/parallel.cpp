@@ -2,18 +2,51 @@
 
 #include <unistd.h>
 
+#include <chrono>
 #include <exception>
 #include <memory>
 
+#include "src/base/cpu.hpp"
+
 namespace lpt {
+namespace {
+
+// A sleeping thread starts tens of microseconds after it is woken, which is longer than many loops. Threads therefore poll for
+// the next loop for a while before they sleep, unless that takes a core from another thread.
+constexpr std::chrono::microseconds kPolling{200};
+std::atomic<int32_t> awake{0};        // threads of all pools of the process
+std::atomic<pid_t> awake_process{0};  // a forked child counts again
+
+void relax() {
+#if defined(__x86_64__)
+  __builtin_ia32_pause();
+#elif defined(__aarch64__)
+  asm volatile("yield");
+#endif
+}
+
+// Polls until the value differs from `old`, and returns whether it does. One core is left to the caller of a loop.
+template <typename Value>
+bool poll_for_change(const std::atomic<Value> &value, Value old) {
+  static const int32_t cores = usable_cores();
+  if (awake.load(std::memory_order_relaxed) >= cores) return value.load() != old;
+  const auto end = std::chrono::steady_clock::now() + kPolling;
+  do {
+    for (int i = 0; i < 8; ++i) {
+      if (value.load() != old) return true;
+      relax();
+    }
+  } while (std::chrono::steady_clock::now() < end);
+  return false;
+}
+
+}  // namespace
 
 ThreadPool::~ThreadPool() {
   if (pool_ == nullptr || owner_ != getpid()) return;
-  {
-    const std::lock_guard<std::mutex> lock(pool_->mutex);
-    pool_->is_closing = true;
-  }
-  pool_->has_work.notify_all();
+  pool_->is_closing = true;
+  pool_->loop += 2;
+  pool_->loop.notify_all();
   for (std::thread &thread : pool_->threads) thread.join();
   delete pool_;
 }
@@ -22,6 +55,7 @@ ThreadPool::~ThreadPool() {
 void ThreadPool::start() {
   pool_ = nullptr;
   owner_ = getpid();
+  if (awake_process.exchange(owner_) != owner_) awake = 0;
   try {
     auto pool = std::make_unique<PoolState>();
     pool->threads.reserve(static_cast<size_t>(thread_count_ - 1));
@@ -31,18 +65,27 @@ void ThreadPool::start() {
   }
 }
 
+void ThreadPool::PoolState::take_tasks() {
+  for (int64_t i; (i = next.fetch_add(1)) < count;) task(argument, i);
+}
+
 void ThreadPool::work(PoolState *pool) {
-  uint64_t seen = 0;
-  std::unique_lock<std::mutex> lock(pool->mutex);
+  uint32_t seen = 0;
+  ++awake;
   for (;;) {
-    pool->has_work.wait(lock, [&] { return pool->is_closing || pool->loop != seen; });
-    if (pool->is_closing) return;
+    if (!poll_for_change(pool->loop, seen)) {
+      --awake;
+      pool->loop.wait(seen);
+      ++awake;
+    }
     seen = pool->loop;
-    lock.unlock();
-    for (int64_t i; (i = pool->next.fetch_add(1)) < pool->count;) pool->task(pool->argument, i);
-    lock.lock();
-    if (--pool->busy == 0) pool->is_done.notify_one();
+    if (pool->is_closing) break;
+    if (seen % 2 == 0) continue;
+    ++pool->active;
+    if (pool->loop == seen) pool->take_tasks();
+    if (--pool->active == 0) pool->active.notify_one();
   }
+  --awake;
 }
 
 void ThreadPool::run(int64_t count, lpt_task_function task, void *argument) {
@@ -67,19 +110,21 @@ void ThreadPool::share(int64_t count, lpt_task_function task, void *argument) {
     for (int64_t i = 0; i < count; ++i) task(argument, i);
     return;
   }
-  {
-    const std::lock_guard<std::mutex> lock(pool_->mutex);
-    pool_->count = count;
-    pool_->task = task;
-    pool_->argument = argument;
-    pool_->next = 0;
-    pool_->busy = static_cast<int32_t>(pool_->threads.size());
-    ++pool_->loop;
+  pool_->count = count;
+  pool_->task = task;
+  pool_->argument = argument;
+  pool_->next = 0;
+  ++pool_->loop;
+  if (count > static_cast<int64_t>(pool_->threads.size())) {
+    pool_->loop.notify_all();
+  } else {
+    for (int64_t i = 1; i < count; ++i) pool_->loop.notify_one();
   }
-  pool_->has_work.notify_all();
-  for (int64_t i; (i = pool_->next.fetch_add(1)) < count;) task(argument, i);
-  std::unique_lock<std::mutex> lock(pool_->mutex);
-  pool_->is_done.wait(lock, [&] { return pool_->busy == 0; });
+  pool_->take_tasks();
+  ++pool_->loop;
+  for (int32_t active; (active = pool_->active) != 0;) {
+    if (!poll_for_change(pool_->active, active)) pool_->active.wait(active);
+  }
 }
 
 }  // namespace lpt

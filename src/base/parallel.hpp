@@ -5,9 +5,7 @@
 #include <sys/types.h>
 
 #include <atomic>
-#include <condition_variable>
 #include <cstdint>
-#include <mutex>
 #include <thread>
 #include <vector>
 
@@ -29,18 +27,21 @@ class ThreadPool {
 
  private:
   // State of the threads. A forked child abandons it and does not destroy it, since the threads do not exist in the child.
+  //
+  // `loop` changes when a loop opens (odd) and when it closes (even). A thread that sees an open loop counts itself in `active`
+  // and then compares `loop` again. It takes tasks only if the loop is still open. The caller closes the loop when all tasks
+  // are taken, and waits until no thread is active. A loop therefore never waits for a thread that is asleep.
   struct PoolState {
-    std::mutex mutex;
-    std::condition_variable has_work;
-    std::condition_variable is_done;
-    uint64_t loop = 0;  // number of the loop: a thread joins each loop once
-    int32_t busy = 0;
-    bool is_closing = false;
-    int64_t count = 0;
+    std::atomic<uint32_t> loop{0};
+    std::atomic<int32_t> active{0};
+    std::atomic<int64_t> next{0};
+    std::atomic<bool> is_closing{false};
+    int64_t count = 0;  // these are written while the loop is closed and no thread is active
     lpt_task_function task = nullptr;
     void *argument = nullptr;
-    std::atomic<int64_t> next{0};
     std::vector<std::thread> threads;
+
+    void take_tasks();
   };
   static void work(PoolState *pool);
   void start();

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <set>
 
 namespace lpt {
@@ -44,18 +45,23 @@ TEST(ThreadPool, EndsALoopBeforeItReturns) {
   }
 }
 
-TEST(ThreadPool, StandsManyShortLoops) {
-  ThreadPool pool(4);
-  std::atomic<int64_t> sum{0};
-  const lpt_task_function add = [](void *argument, int64_t index) {
-    *static_cast<std::atomic<int64_t> *>(argument) += index;
-  };
-  int64_t expected = 0;
-  for (int64_t loop = 0; loop < 5000; ++loop) {
-    const int64_t count = loop % 13;
-    pool.run(count, add, &sum);
-    expected += count * (count - 1) / 2;
-    ASSERT_EQ(expected, sum) << "loop " << loop;
+// Threads poll for the next loop and then sleep, so there are short and long gaps between loops. Pools with more threads than
+// cores do not poll.
+TEST(ThreadPool, RunsManyShortLoops) {
+  for (const int32_t threads : {2, 4, 64}) {
+    ThreadPool pool(threads);
+    std::atomic<int64_t> sum{0};
+    const lpt_task_function add = [](void *argument, int64_t index) {
+      *static_cast<std::atomic<int64_t> *>(argument) += index;
+    };
+    int64_t expected = 0;
+    for (int64_t loop = 0; loop < 5000; ++loop) {
+      if (loop % 100 == 0) std::this_thread::sleep_for(std::chrono::microseconds(loop / 10));
+      const int64_t count = loop % 13;
+      pool.run(count, add, &sum);
+      expected += count * (count - 1) / 2;
+      ASSERT_EQ(expected, sum) << threads << " threads, loop " << loop;
+    }
   }
 }
 
