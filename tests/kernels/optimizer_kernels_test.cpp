@@ -10,6 +10,7 @@
 #include "src/base/status.hpp"
 #include "tests/kernels/optimizer_problem.hpp"
 #include "tests/support/kernels.hpp"
+#include "tests/support/sanitized.hpp"
 
 namespace lpt::test {
 namespace {
@@ -93,6 +94,7 @@ TEST_P(StepKernel, GivesTheBitsOfTheReference) {
     for (const StateKind &first : kinds) {
       for (const StateKind &second : kinds) {
         for (const Values values : kAllValues) {
+          if (!is_taken(random, 6)) continue;
           const StateKind parameter = kWholeKinds[random.below(3)];
           const bool has_compensation = parameter.element == LPT_FORMAT_BF16 && random.chance(0.5);
           const lpt_format gradient = random.chance(0.5) ? LPT_FORMAT_F32 : LPT_FORMAT_BF16;
@@ -117,6 +119,7 @@ TEST_P(StepKernel, ReportsOneNonfiniteElement) {
     for (const StateKind &second : {kBlockKinds[0], kBlockKinds[2], kBlockKinds[3], kBlockKinds[7], kWholeKinds[5]}) {
       for (int64_t unit = 0; unit < 4; ++unit) {
         for (const float value : kValues) {
+          if (!is_taken(random, 6)) continue;
           const StepKinds all = {LPT_OPTIMIZER_METHOD_ADAMW, first, second, kWholeKinds[0], false, LPT_FORMAT_F32};
           StepRequest request = random_request(random, all);
           for (StateArray *array : {&request.first, &request.second}) array->rounding = LPT_ROUNDING_NEAREST_EVEN;

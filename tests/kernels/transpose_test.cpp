@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "tests/kernels/quantize_case.hpp"
+#include "tests/support/sanitized.hpp"
 
 namespace lpt::test {
 namespace {
@@ -110,6 +111,7 @@ TEST_P(TransposeKernel, PutsEveryCodeWhereItsTransposeHasIt) {
   for (const lpt_format format : formats()) {
     for (const int64_t rows : kExtents) {
       for (const int64_t columns : kExtents) {
+        if (!is_taken(random, 4)) continue;
         // Codes of full bytes may begin at any aligned address of their type.
         const auto shift = static_cast<std::size_t>(8 * random.below(8));
         Matrix source(format, rows, columns, random.below(2) * random.below(70), shift);
@@ -123,7 +125,7 @@ TEST_P(TransposeKernel, PutsEveryCodeWhereItsTransposeHasIt) {
       }
     }
   }
-  EXPECT_GT(taken, 81 * 6) << "the row rejects nearly everything";
+  EXPECT_GT(taken, kIsSanitized ? 81 : 81 * 6) << "the row rejects nearly everything";
 }
 
 // Streaming stores write full cache lines, if a row begins at one.
