@@ -2,7 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
+#include <utility>
 
 namespace lm {
 
@@ -24,7 +26,15 @@ void add(const Matrix<T> &a, const Matrix<T> &b, const Matrix<T> &sum) {
   const T *from_a = a.row(0);
   const T *from_b = b.row(0);
   T *to = sum.row(0);
-  for (int64_t i = 0; i < sum.rows() * sum.columns(); ++i) {
+  const int64_t count = sum.rows() * sum.columns();
+  int64_t i = 0;
+  for (T part[16]; i + 16 <= count; i += 16) {  // a fixed length for vector instructions
+    for (int64_t j = 0; j < 16; ++j) {
+      part[j] = from_a[i + j] + from_b[i + j];
+    }
+    std::copy_n(part, 16, to + i);
+  }
+  for (; i < count; ++i) {
     to[i] = from_a[i] + from_b[i];
   }
 }
@@ -34,24 +44,32 @@ size_t BlockActivations<T>::bytes(lpt_context *context) const {
   size_t sum = 0;
   for (const lpt_tensor *tensor :
        {qkv.get(), attended.get(), log_sums.get(), attention_rms.tensor(), gated_rms.tensor(), qkv_saved.get(),
-        output_saved.get(), gate_up_saved.get(), down_saved.get(), input.get(), middle.get(), gate.get(), up.get()}) {
+        output_saved.get(), gate_up_saved.get(), down_saved.get(), input.get(), middle.get()}) {
     sum += tensor_bytes(context, tensor);
   }
-  return sum;
+  if (gate_up.tensor() != nullptr) {
+    return sum + tensor_bytes(context, gate_up.tensor());
+  }
+  return sum + tensor_bytes(context, gate.get()) + tensor_bytes(context, up.get());
 }
 
 template <typename T>
 BlockScratch<T>::BlockScratch(lpt_context *context, const ModelShape &shape, const ModelShape &part,
-                              lpt_format attention, int64_t rows)
+                              const Precision &precision, int64_t rows)
     : normed(context, rows, shape.width),
       projected(context, rows, shape.width),
-      middle(context, rows, shape.width),
-      gate_up(context, rows, 2 * part.hidden),
       gated(context, rows, part.hidden),
-      attended_gradient(make_tensor(context, attention, rows, part.width)),
-      qkv_gradient(make_tensor(context, attention, rows, 3 * part.width)),
+      attended_gradient(make_tensor(context, attention_format<T>(precision), rows, part.width)),
+      qkv_gradient(make_tensor(context, attention_format<T>(precision), rows, 3 * part.width)),
       gate_up_gradient(context, rows, 2 * part.hidden),
-      smoothing(make_tensor(context, LPT_FORMAT_E8M0FNU, 1, part.hidden)) {}
+      smoothing(make_tensor(context, LPT_FORMAT_E8M0FNU, 1, part.hidden)) {
+  if (stored_format<T>(precision) == kFormatOf<T>) {
+    return;
+  }
+  input = Matrix<T>(context, rows, shape.width);
+  middle = Matrix<T>(context, rows, shape.width);
+  gate_up = Matrix<T>(context, rows, 2 * part.hidden);
+}
 
 template <typename T>
 Block<T>::Block(lpt_context *context, const ModelShape &shape, const Precision &precision, const lpt_recipe *recipe,
@@ -61,7 +79,7 @@ Block<T>::Block(lpt_context *context, const ModelShape &shape, const Precision &
       part_(shape.part(ranks == nullptr ? 1 : ranks->ranks())),
       index_(index),
       is_unit_scaled_(precision.is_unit_scaled),
-      stored_(precision.stored == LPT_FORMAT_NONE ? kFormatOf<T> : precision.stored),
+      stored_(stored_format<T>(precision)),
       attention_(attention_format<T>(precision)),
       smoothing_(precision.smoothing),
       attention_norm_(parameters.norm(context, fmt::format("block{}.attention_norm", index), shape.width)),
@@ -100,6 +118,12 @@ Slice Block<T>::columns_slice() const {
 
 template <typename T>
 BlockActivations<T> Block<T>::make_activations(lpt_context *context, int64_t rows) const {
+  const bool is_direct = stored_ == kFormatOf<T>;
+  Matrix<T> gate_up = is_direct ? Matrix<T>(context, rows, 2 * part_.hidden) : Matrix<T>();
+  Tensor gate =
+      is_direct ? gate_up.columns_view(context, 0, part_.hidden) : make_tensor(context, stored_, rows, part_.hidden);
+  Tensor up = is_direct ? gate_up.columns_view(context, part_.hidden, part_.hidden)
+                        : make_tensor(context, stored_, rows, part_.hidden);
   return {.qkv = make_tensor(context, attention_, rows, 3 * part_.width),
           .attended = make_tensor(context, attention_, rows, part_.width),
           .log_sums = make_log_sums(context, part_, attention_, rows),
@@ -111,40 +135,54 @@ BlockActivations<T> Block<T>::make_activations(lpt_context *context, int64_t row
           .down_saved = down_.make_saved(context, rows),
           .input = make_tensor(context, stored_, rows, shape_.width),
           .middle = make_tensor(context, stored_, rows, shape_.width),
-          .gate = make_tensor(context, stored_, rows, part_.hidden),
-          .up = make_tensor(context, stored_, rows, part_.hidden)};
+          .gate_up = std::move(gate_up),
+          .gate = std::move(gate),
+          .up = std::move(up)};
 }
 
 template <typename T>
-void Block<T>::forward(lpt_context *context, const Matrix<T> &input, const Pass &pass, BlockActivations<T> &kept,
-                       BlockScratch<T> &scratch, const Matrix<T> &output) {
+lpt_tensor *Block<T>::input(const BlockActivations<T> &kept, const BlockScratch<T> &scratch) const {
+  return stored_ == kFormatOf<T> ? kept.input.get() : scratch.input.tensor();
+}
+
+template <typename T>
+const lpt_tensor *Block<T>::forward(lpt_context *context, const lpt_tensor *residual, const Pass &pass,
+                                    BlockActivations<T> &kept, BlockScratch<T> &scratch) {
+  const bool is_direct = stored_ == kFormatOf<T>;
   const auto keep = [&](const lpt_tensor *numbers, const Tensor &place) {
-    if (pass.is_training) {
+    if (pass.is_training && !is_direct) {
       check(context, lpt_quantize(context, numbers, nullptr, place.get(), nullptr));
     }
   };
-  keep(input.tensor(), kept.input);
-  check(context, lpt_rmsnorm_forward(context, input.tensor(), attention_norm_->value.get(), nullptr,
-                                     scratch.normed.tensor(), kept.attention_rms.tensor()));
+  lpt_tensor *stream = input(kept, scratch);
+  if (residual == nullptr) {
+    check(context, lpt_rmsnorm_forward(context, stream, attention_norm_->value.get(), nullptr, scratch.normed.tensor(),
+                                       kept.attention_rms.tensor()));
+  } else {
+    check(context, lpt_rmsnorm_forward_sum(context, residual, scratch.projected.tensor(), attention_norm_->value.get(),
+                                           nullptr, stream, scratch.normed.tensor(), kept.attention_rms.tensor()));
+  }
+  keep(stream, kept.input);
   qkv_.forward(context, scratch.normed.tensor(), nullptr, pass, kept.qkv_saved.get(), kept.qkv.get());
   rotary_.forward(context, kept.qkv.get());
   attend(context, part_, kept.qkv.get(), kept.attended.get(), kept.log_sums.get());
   output_.forward(context, kept.attended.get(), nullptr, pass, kept.output_saved.get(), scratch.projected.tensor());
 
-  check(context,
-        lpt_rmsnorm_forward_sum(context, input.tensor(), scratch.projected.tensor(), gated_norm_->value.get(), nullptr,
-                                scratch.middle.tensor(), scratch.normed.tensor(), kept.gated_rms.tensor()));
-  keep(scratch.middle.tensor(), kept.middle);
-  gate_up_.forward(context, scratch.normed.tensor(), nullptr, pass, kept.gate_up_saved.get(), scratch.gate_up.tensor());
-  const Tensor gate = scratch.gate_up.columns_view(context, 0, part_.hidden);
-  const Tensor up = scratch.gate_up.columns_view(context, part_.hidden, part_.hidden);
+  lpt_tensor *middle = is_direct ? kept.middle.get() : scratch.middle.tensor();
+  check(context, lpt_rmsnorm_forward_sum(context, stream, scratch.projected.tensor(), gated_norm_->value.get(), nullptr,
+                                         middle, scratch.normed.tensor(), kept.gated_rms.tensor()));
+  keep(middle, kept.middle);
+  const Matrix<T> &gate_up = is_direct ? kept.gate_up : scratch.gate_up;
+  gate_up_.forward(context, scratch.normed.tensor(), nullptr, pass, kept.gate_up_saved.get(), gate_up.tensor());
+  const Tensor gate = gate_up.columns_view(context, 0, part_.hidden);
+  const Tensor up = gate_up.columns_view(context, part_.hidden, part_.hidden);
   keep(gate.get(), kept.gate);
   keep(up.get(), kept.up);
   const lpt_swiglu_options swiglu = swiglu_options(smoothing_);
   lpt_tensor *smoothing = smoothing_ == LPT_SWIGLU_SMOOTHING_NONE ? nullptr : scratch.smoothing.get();
   check(context, lpt_swiglu_forward(context, gate.get(), up.get(), &swiglu, scratch.gated.tensor(), smoothing));
   down_.forward(context, scratch.gated.tensor(), smoothing, pass, kept.down_saved.get(), scratch.projected.tensor());
-  add(scratch.middle, scratch.projected, output);
+  return middle;
 }
 
 template <typename T>

@@ -22,11 +22,20 @@ struct BlockActivations {
   Tensor qkv_saved, output_saved, gate_up_saved, down_saved;
 
   // Inputs of norms and of the gated unit for backward: the stream before and in the middle of the block, gate and up columns.
-  // They have type T, or a storage format. Forward computes with the values before this rounding.
-  Tensor input, middle, gate, up;
+  // They have type T, or a storage format. Forward computes with the values before this rounding. In type T, forward writes them
+  // directly, and gate and up are views of `gate_up`.
+  Tensor input, middle;
+  Matrix<T> gate_up;  // rows × two hidden: gate columns, then up columns; empty with a storage format
+  Tensor gate, up;
 
   size_t bytes(lpt_context *context) const;
 };
+
+// Returns the format of the activations that backward needs.
+template <typename T>
+lpt_format stored_format(const Precision &precision) {
+  return precision.stored == LPT_FORMAT_NONE ? kFormatOf<T> : precision.stored;
+}
 
 // Returns the format of queries, keys, values and their gradients.
 template <typename T>
@@ -38,14 +47,14 @@ lpt_format attention_format(const Precision &precision) {
 template <typename T>
 struct BlockScratch {
   // `part` is the slice of the layers of this rank.
-  BlockScratch(lpt_context *context, const ModelShape &shape, const ModelShape &part, lpt_format attention,
+  BlockScratch(lpt_context *context, const ModelShape &shape, const ModelShape &part, const Precision &precision,
                int64_t rows);
 
-  Matrix<T> normed;     // rows × width; in backward its gradient
-  Matrix<T> projected;  // rows × width: is added to the stream; in backward the part of its gradient
-  Matrix<T> middle;     // rows × width: the stream between attention and gated unit
-  Matrix<T> gate_up;    // rows × two hidden: gate columns, then up columns
-  Matrix<T> gated;      // rows × hidden; in backward its gradient
+  Matrix<T> normed;         // rows × width; in backward its gradient
+  Matrix<T> projected;      // rows × width: the last addend of the stream; in backward the part of its gradient
+  Matrix<T> input, middle;  // with a storage format: the stream before and in the middle of a block
+  Matrix<T> gate_up;        // with a storage format: gate columns, then up columns
+  Matrix<T> gated;          // rows × hidden; in backward its gradient
   Tensor attended_gradient, qkv_gradient;
   Matrix<T> gate_up_gradient;
   Tensor smoothing;  // 1 × hidden
@@ -60,9 +69,13 @@ class Block {
 
   BlockActivations<T> make_activations(lpt_context *context, int64_t rows) const;
 
-  // Reads `input` of the stream and writes `output`. Backward needs neither.
-  void forward(lpt_context *context, const Matrix<T> &input, const Pass &pass, BlockActivations<T> &kept,
-               BlockScratch<T> &scratch, const Matrix<T> &output);
+  // Returns the tensor for the stream before the block. Before the first block the caller writes it.
+  lpt_tensor *input(const BlockActivations<T> &kept, const BlockScratch<T> &scratch) const;
+
+  // Returns the stream in the middle of the block; after the block it is the sum of this and scratch.projected. `residual` is the
+  // result of the previous block, and nullptr for the first one.
+  const lpt_tensor *forward(lpt_context *context, const lpt_tensor *residual, const Pass &pass,
+                            BlockActivations<T> &kept, BlockScratch<T> &scratch);
 
   // `gradient` is the gradient of the output of the block. Backward replaces it by that of the input.
   void backward(lpt_context *context, const Pass &pass, BlockActivations<T> &kept, BlockScratch<T> &scratch,

@@ -48,14 +48,13 @@ Model<T>::Model(lpt_context *context, const ModelShape &shape, const Precision &
 template <typename T>
 Activations<T> Model<T>::make_activations(lpt_context *context, int64_t sequences) const {
   const int64_t rows = sequences * shape_.sequence;
-  Activations<T> made{
-      .stream = {{context, rows, shape_.width}, {context, rows, shape_.width}},
-      .blocks = {},
-      .scratch = BlockScratch<T>(context, shape_, shape_.part(tensor_ranks()), attention_format<T>(precision_), rows),
-      .rms = Matrix<T>(context, 1, rows),
-      .logits = Matrix<T>(context, rows, kVocabulary / tensor_ranks()),
-      .gradient = Matrix<T>(context, rows, shape_.width),
-      .head_saved = head_.make_saved(context, rows)};
+  Activations<T> made{.stream = Matrix<T>(context, rows, shape_.width),
+                      .blocks = {},
+                      .scratch = BlockScratch<T>(context, shape_, shape_.part(tensor_ranks()), precision_, rows),
+                      .rms = Matrix<T>(context, 1, rows),
+                      .logits = Matrix<T>(context, rows, kVocabulary / tensor_ranks()),
+                      .gradient = Matrix<T>(context, rows, shape_.width),
+                      .head_saved = head_.make_saved(context, rows)};
   for (const Block<T> &block : blocks_) {
     made.blocks.push_back(block.make_activations(context, rows));
   }
@@ -64,7 +63,7 @@ Activations<T> Model<T>::make_activations(lpt_context *context, int64_t sequence
 
 template <typename T>
 size_t Activations<T>::bytes(lpt_context *context) const {
-  size_t sum = tensor_bytes(context, stream[0].tensor()) + tensor_bytes(context, rms.tensor()) +
+  size_t sum = tensor_bytes(context, stream.tensor()) + tensor_bytes(context, rms.tensor()) +
                tensor_bytes(context, logits.tensor()) + tensor_bytes(context, head_saved.get());
   for (const BlockActivations<T> &block : blocks) {
     sum += block.bytes(context);
@@ -140,12 +139,14 @@ template <typename T>
 void Model<T>::forward(lpt_context *context, std::span<const uint8_t> inputs, const Pass &pass, Activations<T> &kept) {
   const Pass here = located(pass, static_cast<int64_t>(inputs.size()));
   check(context, lpt_embedding_forward(context, embedding_->value.get(), Indices(context, inputs).tensor(), nullptr,
-                                       kept.stream[0].tensor()));
+                                       blocks_[0].input(kept.blocks[0], kept.scratch)));
+  const lpt_tensor *residual = nullptr;
   for (size_t i = 0; i < blocks_.size(); ++i) {
-    blocks_[i].forward(context, kept.stream[i % 2], here, kept.blocks[i], kept.scratch, kept.stream[(i + 1) % 2]);
+    residual = blocks_[i].forward(context, residual, here, kept.blocks[i], kept.scratch);
   }
-  check(context, lpt_rmsnorm_forward(context, kept.stream[blocks_.size() % 2].tensor(), norm_->value.get(), nullptr,
-                                     kept.scratch.normed.tensor(), kept.rms.tensor()));
+  check(context,
+        lpt_rmsnorm_forward_sum(context, residual, kept.scratch.projected.tensor(), norm_->value.get(), nullptr,
+                                kept.stream.tensor(), kept.scratch.normed.tensor(), kept.rms.tensor()));
   head_.forward(context, kept.scratch.normed.tensor(), nullptr, here, kept.head_saved.get(), kept.logits.tensor());
 }
 
@@ -156,7 +157,7 @@ void Model<T>::backward(lpt_context *context, std::span<const uint8_t> inputs, c
   norm.is_accumulated = pass.is_accumulated ? 1 : 0;
   head_.backward(context, kept.head_saved.get(), kept.logits.tensor(), here, kept.scratch.normed.tensor());
   check(context,
-        lpt_rmsnorm_backward(context, kept.stream[blocks_.size() % 2].tensor(), norm_->value.get(), kept.rms.tensor(),
+        lpt_rmsnorm_backward(context, kept.stream.tensor(), norm_->value.get(), kept.rms.tensor(),
                              kept.scratch.normed.tensor(), &norm, kept.gradient.tensor(), norm_->gradient.get()));
   if (parallel_.tensor == nullptr) {
     pass.tell(context, *norm_);

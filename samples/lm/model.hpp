@@ -14,7 +14,7 @@ namespace lm {
 // Activations of one batch that backward needs; one per batch in flight.
 template <typename T>
 struct Activations {
-  Matrix<T> stream[2];  // the residual stream: blocks alternate between reading one and writing the other
+  Matrix<T> stream;  // the residual stream after the last block
   std::vector<BlockActivations<T>> blocks;
   BlockScratch<T> scratch;
   Matrix<T> rms;       // 1 × rows, of the last norm
