@@ -64,7 +64,7 @@ typedef int32_t lpt_isa;
  * Each value includes the ones before it, except that LPT_ISA_AUTO has no limit.
  */
 enum lpt_isa_values {
-  LPT_ISA_AUTO = 0,            /**< All instruction sets of the CPU. */
+  LPT_ISA_AUTO = 0,            /**< All instruction sets of the CPU, each only where it is the fastest. */
   LPT_ISA_REFERENCE = 1,       /**< Only the reference kernels, which define the bits of results. */
   LPT_ISA_X86_AVX2 = 2,        /**< AVX2, FMA and F16C. */
   LPT_ISA_X86_AVX512 = 3,      /**< AVX-512 F, BW, VL, DQ and VBMI. */
