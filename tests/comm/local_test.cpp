@@ -19,7 +19,7 @@ struct Way {
   MailForm form = MailForm::kMessages;
 };
 std::vector<int32_t> rank_counts() {
-  if (kIsSanitized) return {1, 3};
+  if (kIsSanitized) return {3};
   return {1, 2, 3, 4, 8};
 }
 std::vector<int32_t> few_rank_counts() {
@@ -28,8 +28,11 @@ std::vector<int32_t> few_rank_counts() {
 }
 constexpr Way kLocalWays[] = {{"Shared", 0}, {"Messages", LPT_COMM_MESSAGES}, {"Checksums", LPT_COMM_CHECKSUMS}};
 constexpr Way kCustomWays[] = {
-    {"Custom", 0, 0}, {"CustomLate", LPT_COMM_CHECKSUMS, 9}, {"CustomBoth", 0, 1, MailForm::kBoth}};
+    {"CustomLate", LPT_COMM_CHECKSUMS, 9}, {"CustomBoth", 0, 1, MailForm::kBoth}, {"Custom", 0, 0}};
 constexpr Way kExchangeWays[] = {{"Exchange", 0, 0, MailForm::kExchange}};
+
+// Sanitized runs leave out the last one, whose messages are among those of the others.
+std::vector<Way> custom_ways() { return {std::begin(kCustomWays), std::end(kCustomWays) - (kIsSanitized ? 1 : 0)}; }
 
 inline void PrintTo(const Way &way, std::ostream *out) { *out << way.name; }
 
@@ -62,7 +65,7 @@ INSTANTIATE_TEST_SUITE_P(Suite, LocalRanks,
                          name_of_setting);
 INSTANTIATE_TEST_SUITE_P(CustomSuite, LocalRanks,
                          testing::Combine(testing::ValuesIn(suite()), testing::ValuesIn(few_rank_counts()),
-                                          testing::ValuesIn(kCustomWays)),
+                                          testing::ValuesIn(custom_ways())),
                          name_of_setting);
 
 std::vector<Case> cases_without_messages() {
