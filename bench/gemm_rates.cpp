@@ -192,8 +192,8 @@ class Rates {
     best = std::max(best, dot_peak(kind == GemmLimit::kBf16 ? Dot::kBf16Tiles : Dot::kInt8Tiles));
   }
 
-  // Returns the limit of a kind of GEMM in this round. It is that of f32 without the dot instructions, and for bf16 also if f32
-  // is faster.
+  // Returns the limit of a kind of GEMM in this round. It is that of f32 without dot products, and for bf16 also where f32 is
+  // faster.
   Ceiling measured(GemmLimit kind) {
     const bool has_avx512 = options_.isa == LPT_ISA_AUTO || options_.isa >= LPT_ISA_X86_AVX512;
     const bool has_dots = options_.isa == LPT_ISA_AUTO || options_.isa >= LPT_ISA_X86_AVX512_BF16;

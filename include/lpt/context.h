@@ -220,7 +220,7 @@ typedef struct lpt_context_options {
  *
  * The error text of a failure goes to `options->error_text`, because no context exists to hold it.
  *
- * Threads   The context starts its threads with the first operation that needs them.
+ * Threads   The first operation that needs threads starts them. After an operation they poll for 200 us, then sleep.
  *
  * @param[in]  options     NULL: the defaults.
  * @param[out] out_context Destroy it with lpt_context_destroy().

@@ -36,7 +36,7 @@ struct AttentionForwardRequest {
   AttentionMatrix query, key, value, output;
   AttentionMatrix mask;      // queries × keys per head, added to scale · query · key
   AttentionMatrix log_sums;  // queries × 1 per head, f32: log of the sum of exp(scale · query · key + mask)
-  bool has_slow_dots;        // of the machine
+  bool has_slow_dots;        // see KernelOptions
   int64_t first_unit, units;
   std::byte *scratch;  // aligned to 64 bytes
 };

@@ -42,6 +42,14 @@ inline PanelReader panel_reader(const MatrixView &view, int64_t panel, int64_t k
   return reader;
 }
 
+// Returns the address of vector v of the panel in the slab, whose panels have kVectors vectors of kWidth lanes.
+template <int kVectors, int kWidth>
+float *vector_of(const PanelReader &reader, int64_t v) {
+  const int64_t vector = reader.lane / kWidth + v;
+  const int64_t panel = vector / kVectors * kVectors * kWidth;
+  return reinterpret_cast<float *>(reader.to + panel * reader.k + vector % kVectors * kWidth);
+}
+
 // Expands the panels of `lanes` lanes from lane `first`, each for all of k. Expand has one function per panel kind. `values` is
 // indexed by code. It is a parameter because GCC 12 reads a local table by aligned loads and does not align it under
 // AddressSanitizer.

@@ -29,7 +29,6 @@ struct GemmRequest {
   const void *bias;          // NULL, or n elements of the full GEMM: f32, or f64 if is_f64
   bool is_f64;               // computes in f64: at least one view is f64
   bool is_portable;          // f32 fused multiply-adds in the order of k, on every CPU
-  bool has_slow_dots;        // of the machine
   bool may_accumulate_fast;  // permits FP8 sums with fewer bits on a device
   KernelOptions options;
   lpt_gemm_arithmetic arithmetic;

@@ -67,7 +67,7 @@ constexpr int64_t kMinF32Rows = 32;
 
 const char *unsupported_dots(const GemmRequest &request) {
   if (request.is_portable) return "bf16 dot products do not add up in the portable order";
-  const bool is_slow = request.has_slow_dots && request.m >= kMinF32Rows;
+  const bool is_slow = request.options.has_slow_dots && request.m >= kMinF32Rows;
   return is_slow ? "f32 multiply-adds are faster on this CPU" : nullptr;
 }
 

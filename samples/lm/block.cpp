@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <cmath>
 #include <utility>
 
@@ -26,15 +25,7 @@ void add(const Matrix<T> &a, const Matrix<T> &b, const Matrix<T> &sum) {
   const T *from_a = a.row(0);
   const T *from_b = b.row(0);
   T *to = sum.row(0);
-  const int64_t count = sum.rows() * sum.columns();
-  int64_t i = 0;
-  for (T part[16]; i + 16 <= count; i += 16) {  // a fixed length for vector instructions
-    for (int64_t j = 0; j < 16; ++j) {
-      part[j] = from_a[i + j] + from_b[i + j];
-    }
-    std::copy_n(part, 16, to + i);
-  }
-  for (; i < count; ++i) {
+  for (int64_t i = 0; i < sum.rows() * sum.columns(); ++i) {
     to[i] = from_a[i] + from_b[i];
   }
 }

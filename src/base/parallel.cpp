@@ -25,7 +25,7 @@ void relax() {
 #endif
 }
 
-// Polls until the value differs from `old`, and returns whether it does. One core is left to the caller of a loop.
+// Polls until the value differs from `old`, and returns whether it does. It polls only if a core is left for a caller of a loop.
 template <typename Value>
 bool poll_for_change(const std::atomic<Value> &value, Value old) {
   static const int32_t cores = usable_cores();

@@ -168,7 +168,7 @@ Status set_isa(Context &context, lpt_isa isa) {
   LPT_TRY(check_isa(isa));
   context.isa = isa;
   context.machine.cpu = allowed_features(isa, cpu_features());
-  context.machine.has_slow_dots = isa == LPT_ISA_AUTO && has_slow_dots();
+  context.machine.options.has_slow_dots = isa == LPT_ISA_AUTO && has_slow_dots();
   log_line(context, LPT_LOG_LEVEL_INFO, "kernels may use " + feature_names(context.machine.cpu));
   return {};
 }

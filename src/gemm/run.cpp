@@ -215,7 +215,7 @@ SupplyOfB supply_of_b(const GemmCall &call, const GemmRequest &request) {
 Status select_route(Context &context, const GemmCall &call, bool is_check_only, DenseCopy &last, GemmRoute &route) {
   GemmRequest &request = route.request;
   request = request_of(call);
-  request.has_slow_dots = context.machine.has_slow_dots;
+  request.options = context.machine.options;
   if (const KernelEntry<GemmRequest> *kernel = find_sparse_kernel(context, call.kernel, request)) {
     log_selected(context, "gemm", kernel->name);
     route.kernel = kernel;

@@ -94,7 +94,7 @@ const KernelEntry<Request> *find_attention_kernel(Context &context, const Kernel
 AttentionForwardRequest forward_request(const Attention &attention, const Heads &output) {
   AttentionForwardRequest request{};
   request.shape = attention_shape(attention);
-  request.has_slow_dots = attention.context.machine.has_slow_dots;
+  request.has_slow_dots = attention.context.machine.options.has_slow_dots;
   request.query = attention_matrix(attention.query);
   request.key = attention_matrix(attention.key);
   request.value = attention_matrix(attention.value);

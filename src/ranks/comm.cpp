@@ -67,8 +67,7 @@ Signature agreed_options(const lpt_comm_options &options) {
 Status make_worker(const Context &context, std::unique_ptr<Context> &out_worker) {
   auto worker = std::make_unique<Context>();
   worker->isa = context.isa;
-  worker->machine = {
-      .cpu = context.machine.cpu, .has_slow_dots = context.machine.has_slow_dots, .options = context.machine.options};
+  worker->machine = {.cpu = context.machine.cpu, .options = context.machine.options};
   worker->allocator = context.allocator;
   worker->host_scratch = std::make_unique<Arena>(context.allocator);
   worker->scratch = worker->host_scratch.get();

@@ -136,37 +136,44 @@ bool is_intel() {
 #endif
 }
 
-// Intel CPUs multiply and add faster in f32. Only an explicit instruction set selects bf16 dot products for many rows there.
-TEST(FastKernelsByDots, AreSelectedWhereTheyAreFastest) {
+// Returns whether the last operation ran this kernel.
+bool has_run(const lpt_context *context, const std::string &operation, const std::string &kernel) {
+  const std::string explanation = std::string(lpt_context_explanation(context)) + "\n";
+  return explanation.find(operation + ": " + kernel + "\n") != std::string::npos;
+}
+
+// On Intel CPUs, f32 multiply-adds have a higher rate than bf16 dot products. Only an explicit instruction set selects dot products
+// for many rows there.
+TEST(DotProducts, AreSelectedWhereTheyAreFastest) {
   const Context context = make_context();
-  if (lpt_context_set_isa(context.get(), LPT_ISA_X86_AMX) == LPT_OK) GTEST_SKIP() << "AMX tiles are faster";
-  if (lpt_context_set_isa(context.get(), LPT_ISA_X86_AVX512_BF16) != LPT_OK)
-    GTEST_SKIP() << "there are no dot products";
+  lpt_context *const c = context.get();
+  if (lpt_context_set_isa(c, LPT_ISA_X86_AMX) == LPT_OK) GTEST_SKIP() << "AMX tiles are faster";
+  if (lpt_context_set_isa(c, LPT_ISA_X86_AVX512_BF16) != LPT_OK) GTEST_SKIP() << "the CPU has no dot products";
   for (const lpt_isa isa : {LPT_ISA_X86_AVX512_BF16, LPT_ISA_AUTO}) {
+    SCOPED_TRACE(isa);
     const bool is_in_f32 = isa == LPT_ISA_AUTO && is_intel();
-    ASSERT_TRUE(ok(context.get(), lpt_context_set_isa(context.get(), isa)));
+    const std::string suffix = is_in_f32 ? "x86_avx512" : "x86_avx512_bf16";
+    ASSERT_TRUE(ok(c, lpt_context_set_isa(c, isa)));
     for (const int64_t m : {8, 64}) {
       lpt_gemm_options options = LPT_GEMM_OPTIONS_INIT;
       options.flags = LPT_CHECK_ONLY;
-      const Tensor a = make_tensor(context.get(), LPT_FORMAT_BF16, {m, 64});
-      const Tensor b = make_tensor(context.get(), LPT_FORMAT_BF16, {64, 64});
-      const Tensor c = make_tensor(context.get(), LPT_FORMAT_F32, {m, 64});
-      ASSERT_TRUE(ok(context.get(), lpt_gemm(context.get(), a.get(), b.get(), &options, c.get())));
-      const std::string kernel =
-          is_in_f32 && m == 64 ? "gemm: gemm_any_x86_avx512\n" : "gemm: gemm_any_x86_avx512_bf16\n";
-      EXPECT_NE(std::string::npos, (lpt_context_explanation(context.get()) + std::string("\n")).find(kernel))
-          << m << "\n"
-          << lpt_context_explanation(context.get());
+      const Tensor a = make_tensor(c, LPT_FORMAT_BF16, {m, 64}), b = make_tensor(c, LPT_FORMAT_BF16, {64, 64});
+      const Tensor sums = make_tensor(c, LPT_FORMAT_F32, {m, 64});
+      ASSERT_TRUE(ok(c, lpt_gemm(c, a.get(), b.get(), &options, sums.get())));
+      EXPECT_TRUE(has_run(c, "gemm", "gemm_any_" + (m == 8 ? "x86_avx512_bf16" : suffix)))
+          << lpt_context_explanation(c);
     }
     lpt_attention_options options = LPT_ATTENTION_OPTIONS_INIT;
     options.flags = LPT_CHECK_ONLY;
-    const Tensor heads = make_tensor(context.get(), LPT_FORMAT_BF16, {1, 1, 64, 32});
-    const Tensor output = make_tensor(context.get(), LPT_FORMAT_BF16, {1, 1, 64, 32});
-    ASSERT_TRUE(ok(context.get(), lpt_attention_forward(context.get(), heads.get(), heads.get(), heads.get(), &options,
-                                                        output.get())));
-    const std::string kernel = is_in_f32 ? "attention_forward_x86_avx512\n" : "attention_forward_x86_avx512_bf16\n";
-    EXPECT_NE(std::string::npos, (lpt_context_explanation(context.get()) + std::string("\n")).find(kernel))
-        << lpt_context_explanation(context.get());
+    const Tensor in = make_tensor(c, LPT_FORMAT_BF16, {1, 1, 64, 32}),
+                 out = make_tensor(c, LPT_FORMAT_BF16, {1, 1, 64, 32});
+    const Tensor key_gradient = make_tensor(c, LPT_FORMAT_BF16, {1, 1, 64, 32});
+    const Tensor value_gradient = make_tensor(c, LPT_FORMAT_BF16, {1, 1, 64, 32});
+    ASSERT_TRUE(ok(c, lpt_attention_forward(c, in.get(), in.get(), in.get(), &options, out.get())));
+    EXPECT_TRUE(has_run(c, "attention_forward", "attention_forward_" + suffix)) << lpt_context_explanation(c);
+    ASSERT_TRUE(ok(c, lpt_attention_backward(c, in.get(), in.get(), in.get(), in.get(), &options, out.get(),
+                                             key_gradient.get(), value_gradient.get())));
+    EXPECT_TRUE(has_run(c, "attention_backward", "attention_backward_" + suffix)) << lpt_context_explanation(c);
   }
 }
 

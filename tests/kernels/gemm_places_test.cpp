@@ -199,7 +199,7 @@ TEST(GemmTable, SlowDotsLeaveManyRowsToF32) {
     for (const bool is_slow : {false, true}) {
       for (const int64_t m : {1, 31, 32, 4096}) {
         Problem problem("e4m3fn_tensor", "bf16", LPT_FORMAT_F32, false, true, m, 64, 256);
-        problem.request.has_slow_dots = is_slow;
+        problem.request.options.has_slow_dots = is_slow;
         const char *const reason = rejection_of(row, problem);
         if (reason == nullptr) GTEST_SKIP() << row << " is not compiled";
         EXPECT_STREQ(reason, is_slow && m >= 32 ? "f32 multiply-adds are faster on this CPU" : "")

@@ -112,7 +112,6 @@ struct Problem {
                           .is_f64 = a.format().element == LPT_FORMAT_F64 || b.format().element == LPT_FORMAT_F64 ||
                                     c_format == LPT_FORMAT_F64,
                           .is_portable = false,
-                          .has_slow_dots = false,
                           .may_accumulate_fast = false,
                           .options = {},
                           .arithmetic = LPT_GEMM_ARITHMETIC_NATIVE,

@@ -212,7 +212,7 @@ TEST_P(QuantizeKernel, EqualsTheReferenceOnDrawnCases) {
   EXPECT_GE(taken, 200) << "the row rejects nearly everything";
 }
 
-// Large enough for the caches to be passed, from an odd address and from a cache line on.
+// Streaming stores, from an odd address and from a cache line on.
 TEST_P(QuantizeKernel, EqualsTheReferenceOnALargeMatrix) {
   for (const lpt_format target : {LPT_FORMAT_E4M3FN_TENSOR, LPT_FORMAT_F16_TENSOR, LPT_FORMAT_E4M3FN_1X128,
                                   LPT_FORMAT_BF16, LPT_FORMAT_UINT4_1X128}) {

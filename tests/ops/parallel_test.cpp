@@ -89,16 +89,21 @@ TEST(ThreadPool, SharesTheWorkAmongItsThreads) {
   ThreadPool pool(3);
   struct Rendezvous {
     std::atomic<int32_t> present{0};
+    std::atomic<bool> are_concurrent{false};
+    // The first task waits for the second one, or for a timeout.
     static void task(void *argument, int64_t) {
-      // Returns when two threads are in this function at the same time, or after a timeout.
-      std::atomic<int32_t> &present = static_cast<Rendezvous *>(argument)->present;
-      ++present;
-      for (int i = 0; i < 2000 && present < 2; ++i) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+      auto &self = *static_cast<Rendezvous *>(argument);
+      if (self.present++ > 0) return;
+      for (int i = 0; i < 2000 && self.present < 2; ++i) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+      self.are_concurrent = self.present == 2;
     }
   };
-  Rendezvous rendezvous;
-  pool.run(2, Rendezvous::task, &rendezvous);
-  EXPECT_EQ(2, rendezvous.present);
+  for (const int milliseconds : {0, 50}) {  // after the longer gap the threads are asleep
+    std::this_thread::sleep_for(std::chrono::milliseconds(milliseconds));
+    Rendezvous rendezvous;
+    pool.run(2, Rendezvous::task, &rendezvous);
+    EXPECT_TRUE(rendezvous.are_concurrent) << "after " << milliseconds << " ms";
+  }
 }
 
 TEST(ThreadPool, EndsWithoutEverHavingWorked) {

@@ -11,11 +11,7 @@ namespace {
 template <int kVectors>
 struct PanelStore {
   explicit PanelStore(const PanelReader &reader) : reader(reader) {
-    for (int e = 0; e < 4; ++e) {
-      const int64_t vector = reader.lane / 8 + e;
-      uint32_t *const panel = reader.to + vector / kVectors * kVectors * 8 * reader.k;
-      to[e] = reinterpret_cast<float *>(panel + vector % kVectors * 8);
-    }
+    for (int e = 0; e < 4; ++e) to[e] = vector_of<kVectors, 8>(reader, e);
   }
 
   // Stores eight elements of step p, from lane 8 · e on, after subtracting the zero points and multiplying by the scales of

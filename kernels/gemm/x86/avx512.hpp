@@ -24,8 +24,8 @@ inline __m128i unpack_nibbles(const uint8_t *data, int64_t count) {
   return _mm_and_si128(_mm_or_si128(words, _mm_slli_epi16(words, 4)), _mm_set1_epi8(15));
 }
 
-// The same for e2m1fn, as 8-bit floats. Those after the first `count` are 0.
-inline __m128i unpack_floats(const uint8_t *data, int64_t count) {
+// Converts 16 packed e2m1fn codes to 8-bit floats. Those after the first `count` are 0.
+inline __m128i unpack_e2m1fn(const uint8_t *data, int64_t count) {
   return _mm_maskz_mov_epi8(first16(count), spread_nibbles(unpack_nibbles(data, count)));
 }
 

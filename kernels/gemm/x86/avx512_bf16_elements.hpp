@@ -96,8 +96,8 @@ struct Bf16 : Avx512 {
         value = cut_to_bf16(_mm512_loadu_ps(values), _mm512_loadu_ps(values + 16));
       }
     } else if constexpr (kDecoder == Decoder::kFourBits) {
-      const __m128i low = unpack_floats(operand.data + index / 2, count);
-      const __m128i high = count > 16 ? unpack_floats(operand.data + index / 2 + 8, count - 16) : _mm_setzero_si128();
+      const __m128i low = unpack_e2m1fn(operand.data + index / 2, count);
+      const __m128i high = count > 16 ? unpack_e2m1fn(operand.data + index / 2 + 8, count - 16) : _mm_setzero_si128();
       value = decode_bytes_bf16(_mm256_set_m128i(high, low), *operand.table);
     } else {
       value = decode_bytes_bf16(_mm256_maskz_loadu_epi8(mask, operand.data + index), *operand.table);

@@ -20,8 +20,7 @@ void store_numbers(const PanelReader &reader, int64_t p, int v, __m512 value) {
     const uint8_t *const from = reader.scales + block * reader.scale_bytes + v * reader.scale_bytes / 2;
     value = _mm512_mul_ps(value, load_scales(reader.scale_format, from));
   }
-  const int64_t vector = reader.lane / 16 + v, panel = vector / kVectors;
-  _mm512_storeu_ps(reader.to + ((panel * reader.k + p) * kVectors + vector % kVectors) * 16, value);
+  _mm512_storeu_ps(vector_of<kVectors, 16>(reader, v) + p * kVectors * 16, value);
 }
 
 inline __m512 look_up(const PanelReader &reader, __m512i codes) { return _mm512_i32gather_ps(codes, reader.values, 4); }

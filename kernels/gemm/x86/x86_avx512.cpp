@@ -7,6 +7,7 @@
 namespace lpt {
 namespace {
 
+// Unpacks up to 16 codes to one byte each.
 inline __m128i spread_codes16(const uint8_t *from, int32_t bits, int64_t count) {
   const uint64_t low = spread_codes(load_some_codes(from, bits, count), bits);
   const uint64_t high = count > 8 ? spread_codes(load_some_codes(from + bits, bits, count - 8), bits) : 0;
@@ -64,7 +65,7 @@ struct FloatTiles : Avx512 {
     } else if constexpr (kDecoder == Decoder::kTable) {
       value = look_up(operand, row, column, min_i64(count, 16));
     } else if constexpr (kDecoder == Decoder::kFourBits) {
-      value = decode_bytes_f32(unpack_floats(operand.data + index / 2, count), *operand.table);
+      value = decode_bytes_f32(unpack_e2m1fn(operand.data + index / 2, count), *operand.table);
     } else {
       value = decode_bytes_f32(_mm_maskz_loadu_epi8(mask, operand.data + index), *operand.table);
     }
