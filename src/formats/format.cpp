@@ -23,6 +23,24 @@
 namespace lpt {
 namespace {
 
+// A plain format: a preset or a custom element.
+struct PlainLookup {
+  bool is_found = false;
+  Plain plain;
+  Element element = {};
+  bool is_encoded = false;
+};
+
+PlainLookup find_plain(lpt_format id) {
+  if (const PlainPreset *preset = find_plain_preset(id)) {
+    const Plain &plain = preset->plain;
+    return {true, plain, plain.element != nullptr ? *plain.element : Element{}, plain.element != nullptr};
+  }
+  CustomElement own;
+  if (!read_custom(id, own)) return {};
+  return {true, plain_of_own(own), element_of_own(own), true};
+}
+
 // Presets.
 
 constexpr Format per_tensor(lpt_format id, lpt_format element) {
@@ -215,10 +233,14 @@ Status check_reported(const char *member, double given, double real, lpt_format 
   return invalid("%s is %g, expected 0 or %g as %s has it", member, given, real, format_name(id).c_str());
 }
 
-PlainLookup plain_of(lpt_format id) {
-  PlainLookup found = find_plain(id);
+// Returns get(plain, element) of a plain format, where element is nullptr if it is not encoded. Nothing of a preset is copied,
+// because these lookups are frequent.
+template <typename Get>
+auto get_plain(lpt_format id, const Get &get) {
+  if (const PlainPreset *preset = find_plain_preset(id)) return get(preset->plain, preset->plain.element);
+  const PlainLookup found = find_plain(id);
   assert(found.is_found && "only a plain format has an element of its own");
-  return found;
+  return get(found.plain, &found.element);
 }
 
 }  // namespace
@@ -244,32 +266,29 @@ const Preset *find_preset_of_parts(const Format &parts) {
   return nullptr;
 }
 
-PlainLookup find_plain(lpt_format id) {
-  if (const PlainPreset *preset = find_plain_preset(id)) {
-    const Plain &plain = preset->plain;
-    return {true, plain, plain.element != nullptr ? *plain.element : Element{}, plain.element != nullptr};
-  }
-  CustomElement own;
-  if (!read_custom(id, own)) return {};
-  return {true, plain_of_own(own), element_of_own(own), true};
+int32_t element_bits(lpt_format plain) {
+  return get_plain(plain, [](const Plain &found, const Element *) { return found.bits; });
 }
-
-int32_t element_bits(lpt_format plain) { return plain_of(plain).plain.bits; }
 
 Packing packing_of(lpt_format plain) {
-  const PlainLookup found = plain_of(plain);
-  return found.is_encoded ? packing_of(found.element) : Packing{1, found.plain.bits / 8};
+  return get_plain(plain, [](const Plain &found, const Element *element) {
+    return element != nullptr ? packing_of(*element) : Packing{1, found.bits / 8};
+  });
 }
 
-bool has_element(lpt_format plain) { return find_plain(plain).is_encoded; }
+bool has_element(lpt_format plain) {
+  if (const PlainPreset *preset = find_plain_preset(plain)) return preset->plain.element != nullptr;
+  return find_plain(plain).is_encoded;
+}
 
 Element element_of(lpt_format plain) {
   assert(has_element(plain));
-  return plain_of(plain).element;
+  return get_plain(plain, [](const Plain &, const Element *element) { return *element; });
 }
 
 float largest_of(lpt_format plain) {
-  return static_cast<float>(std::min(plain_of(plain).plain.largest, static_cast<double>(FLT_MAX)));
+  const double largest = get_plain(plain, [](const Plain &found, const Element *) { return found.largest; });
+  return static_cast<float>(std::min(largest, static_cast<double>(FLT_MAX)));
 }
 
 int64_t format_count() { return plain_count() + std::ssize(kPresets); }

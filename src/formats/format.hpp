@@ -30,15 +30,6 @@ struct Format {
   bool is_plain() const { return !has_block_scale() && !has_tensor_scale(); }
 };
 
-// A plain format: a preset or a custom element.
-struct PlainLookup {
-  bool is_found = false;
-  Plain plain;
-  Element element = {};
-  bool is_encoded = false;
-};
-PlainLookup find_plain(lpt_format id);
-
 // Returns the bits of a code of a plain format: 64 for f64, 4 for e2m1fn.
 int32_t element_bits(lpt_format plain);
 
