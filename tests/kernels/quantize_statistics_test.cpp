@@ -75,14 +75,14 @@ struct Figure {
 class GaussianError : public testing::TestWithParam<Figure> {};
 
 // Uses 16 · 2^18 values; the publication used twice as many. The sampling deviation of the mean square is about 0.15 %, and the
-// published figures have three digits, so that a tolerance of 2 % is wide. The tolerance of a bias is four sampling deviations
+// published figures have three digits, so that a tolerance of 2 % is wide. The tolerance of a bias is five sampling deviations
 // plus 2 %.
 TEST_P(GaussianError, IsAsPublished) {
   const Figure &figure = GetParam();
   const Error error = error_of(named(figure.target), figure.rounding, figure.rule, 16, figure.binade);
   EXPECT_NEAR(error.relative_square / figure.relative_square, 1.0, 0.02) << error.relative_square;
   if (figure.bias != Figure::kNone) {
-    EXPECT_NEAR(error.bias, figure.bias, 4 * error.bias_deviation + 0.02 * std::fabs(figure.bias));
+    EXPECT_NEAR(error.bias, figure.bias, 5 * error.bias_deviation + 0.02 * std::fabs(figure.bias));
   }
   RecordProperty("relative_square", std::to_string(error.relative_square));
   RecordProperty("bias", std::to_string(error.bias));
@@ -136,8 +136,8 @@ constexpr Figure kFigures[] = {
 INSTANTIATE_TEST_SUITE_P(Published, GaussianError, testing::ValuesIn(kFigures),
                          [](const testing::TestParamInfo<Figure> &info) { return info.param.name; });
 
-// The step is amax / 127, and the error is that of a uniform grid. The published 1.48e-4 for 4 million values varies with the
-// amax of the sample.
+// The step is amax / 127, and the error is that of a uniform grid. The published 1.48e-4 for 4 million values is that of an amax
+// of 5.35; it varies with the amax of the sample.
 TEST(GaussianErrorInt8, IsThatOfAUniformGrid) {
   QuantizeCase c;
   c.target = LPT_FORMAT_INT8_TENSOR;
@@ -158,7 +158,8 @@ TEST(GaussianErrorInt8, IsThatOfAUniformGrid) {
   const double step = static_cast<double>(run.target.tensor_scale);
   const double count = static_cast<double>(c.rows * c.columns);
   EXPECT_NEAR(errors / count / (step * step / 12), 1.0, 0.02);
-  EXPECT_NEAR(errors / squares / 1.48e-4, 1.0, 0.2);
+  const double largest = step * 127;
+  EXPECT_NEAR(errors / squares * (5.35 * 5.35) / (largest * largest) / 1.48e-4, 1.0, 0.02);
 }
 
 TEST(Nvfp4Stochastic, IsUnbiasedWithHeadroom) {

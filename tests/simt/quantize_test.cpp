@@ -186,6 +186,11 @@ TEST(SimtQuantize, LargeMatricesEqualTheReference) {
     c.random.row_stride = 0;
     if (is_taken(random, 4)) check(c, random, tally);
   }
+  QuantizeCase tile = any_case(random, LPT_FORMAT_E4M3FN_128X128);  // its kernel supports rules of amax only
+  tile.rule = LPT_SCALE_RULE_AMAX;
+  tile.rows = 131;
+  tile.columns = 290;
+  check(tile, random, tally);
   for (int i = 0; i < 4; ++i) {
     QuantizeCase c = half_case(random);
     c.rows = 131;
