@@ -3,6 +3,7 @@
 #include <cstdlib>
 
 #include "tests/device/support.hpp"
+#include "tests/support/sanitized.hpp"
 
 namespace lpt::test {
 namespace {
@@ -210,8 +211,12 @@ TEST_F(DeviceGemms, OfFourBitsNeedNoLibrary) {
 
 TEST_F(DeviceGemms, TakeFactorsAndTerms) {
   const Terms all[] = {{-0.5, 0.0, false}, {1.0, 0.75, false}, {1.0, 0.0, true}, {1.5, -2.0, true}};
+  size_t next = 0;  // sanitized runs take one of them for each case
   for (const GemmCase &c : kCases) {
-    for (const Terms &terms : all) expect_defined(c, terms);
+    for (const Terms &terms : all) {
+      if (!kIsSanitized || &terms == &all[next]) expect_defined(c, terms);
+    }
+    next = (next + 1) % std::size(all);
   }
 }
 

@@ -162,13 +162,13 @@ TEST_P(Finish, IsNearTheDefinitionDownToTheLastSubnormal) {
     const std::vector<float> results = finished(*GetParam(), activation, numbers);
     for (std::size_t i = 0; i < numbers.size(); ++i) {
       const float x = numbers[i], y = results[i];
-      const std::string where = std::string(name_of_activation(activation)) + " of " + std::to_string(x);
+      const auto where = [&] { return std::string(name_of_activation(activation)) + " of " + std::to_string(x); };
       if (std::isnan(x)) {
-        ASSERT_TRUE(std::isnan(y)) << where;
+        ASSERT_TRUE(std::isnan(y)) << where();
       } else if (std::isfinite(x) && (activation != LPT_ACTIVATION_SILU || x > -87.0f)) {
         const long double exact = definition(activation, static_cast<long double>(x));
-        ASSERT_LE(units_between(y, exact), allowed_units(activation)) << where << ": " << y;
-        ASSERT_EQ(std::signbit(y), std::signbit(x)) << where;
+        ASSERT_LE(units_between(y, exact), allowed_units(activation)) << where() << ": " << y;
+        ASSERT_EQ(std::signbit(y), std::signbit(x)) << where();
       }
     }
   }
