@@ -6,6 +6,7 @@
 
 #include "src/formats/format.hpp"
 #include "tests/support/random.hpp"
+#include "tests/support/sanitized.hpp"
 
 namespace lpt {
 namespace {
@@ -13,6 +14,7 @@ namespace {
 using test::Random;
 
 constexpr lpt_format kDescribed = lpt_format{1} << 62;
+const int kShare = test::kIsSanitized ? 5 : 1;  // sanitized runs draw fewer numbers
 
 // Returns whether `id` is a format. If so, its parts, name and description must give the same id; parts of a preset must
 // give the id of the preset.
@@ -48,7 +50,7 @@ lpt_format flipped(lpt_format id, int64_t bit) {
 
 TEST(FormatNumber, OfAnyBitsIsCanonicalOrRejected) {
   Random random(700);
-  for (int i = 0; i < 100000 && !testing::Test::HasFailure(); ++i) {
+  for (int i = 0; i < 100000 / kShare && !testing::Test::HasFailure(); ++i) {
     const auto any = static_cast<lpt_format>(random.bits());
     expect_canonical_or_rejected(any);
     expect_canonical_or_rejected((any & (kDescribed - 1)) | kDescribed);
@@ -84,14 +86,14 @@ lpt_format draw_number(Random &random) {
 TEST(FormatNumber, OfLikelyFieldsIsCanonicalOrRejected) {
   Random random(701);
   int formats = 0;
-  for (int i = 0; i < 200000 && !testing::Test::HasFailure(); ++i) {
+  for (int i = 0; i < 200000 / kShare && !testing::Test::HasFailure(); ++i) {
     const lpt_format id = draw_number(random);
     if (!expect_canonical_or_rejected(id)) continue;
     ++formats;
     if (formats % 16 != 0) continue;
     for (int64_t bit = 0; bit < 64; ++bit) expect_canonical_or_rejected(flipped(id, bit));
   }
-  EXPECT_GT(formats, 5000);
+  EXPECT_GT(formats, 5000 / kShare);
 }
 
 // An element that a preset has must not be described field by field in another format.
@@ -111,7 +113,7 @@ TEST(FormatDescription, OfRandomPartsComesBackOrIsRejected) {
   static constexpr lpt_format zero_points[] = {LPT_FORMAT_NONE, LPT_FORMAT_NONE, LPT_FORMAT_UINT8};
   Random random(702);
   int formats = 0, with_zero_points = 0;
-  for (int i = 0; i < 100000 && !testing::Test::HasFailure(); ++i) {
+  for (int i = 0; i < 100000 / kShare && !testing::Test::HasFailure(); ++i) {
     lpt_format_description given = LPT_FORMAT_DESCRIPTION_INIT;
     given.element = random.chance(0.1) ? lpt_format{LPT_FORMAT_UINT4} : random.below(30);
     given.block_scale = random.of(scales);
@@ -135,8 +137,8 @@ TEST(FormatDescription, OfRandomPartsComesBackOrIsRejected) {
     EXPECT_EQ(given.block_rows, reported.block_rows);
     EXPECT_EQ(given.block_columns, reported.block_columns);
   }
-  EXPECT_GT(formats, 10000);
-  EXPECT_GT(with_zero_points, 200);
+  EXPECT_GT(formats, 10000 / kShare);
+  EXPECT_GT(with_zero_points, 200 / kShare);
 }
 
 }  // namespace
