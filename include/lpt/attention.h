@@ -158,11 +158,17 @@ typedef struct lpt_attention_options {
    */
   lpt_tensor *log_sum_exp;
   const lpt_tensor *output; /**< Of lpt_attention_backward(): the output of the forward pass. Default NULL. */
+  /**
+   * The number of keys of each batch, 0 to K: a vector of int32 or int64 in CPU memory. A batch uses its first keys, and
+   * `is_causal` takes this number for K. Later keys and values are not read, and their gradients are 0. Default NULL: all
+   * keys.
+   */
+  const lpt_tensor *key_lengths;
 } lpt_attention_options;
 
 /** @brief Defaults of lpt_attention_options. */
 #define LPT_ATTENTION_OPTIONS_INIT \
-  { sizeof(lpt_attention_options), 0, 0.0, 0, 0, 0, NULL, NULL, NULL }
+  { sizeof(lpt_attention_options), 0, 0.0, 0, 0, 0, NULL, NULL, NULL, NULL }
 
 /**
  * @brief Computes scaled dot-product attention: output = softmax(scale · query · key^T + mask) · value, for every head.
@@ -171,7 +177,7 @@ typedef struct lpt_attention_options {
  *
  * On CPUs with AVX2 or AVX-512, one kernel computes everything. Tensors are then f32, bf16 or f16, and the scale is
  * positive. The heads that share a key head have at least 16 queries in all. Otherwise lpt_gemm() and lpt_softmax_forward()
- * compute blocks of queries.
+ * compute blocks of queries. Adjacent batches of equal key lengths are computed together.
  *
  * Shapes    Tensors have the axes batch × heads × positions × width, of which the first, or the first two, may be
  *           missing. `query` has Q positions; `key` and `value` have K. The number of heads of `key` and `value` divides
@@ -193,7 +199,7 @@ typedef struct lpt_attention_options {
  * @param[in]  value    Batch × key heads × K × value width.
  * @param[in]  options  NULL for the defaults.
  * @param[out] output   Batch × heads × Q × value width; no overlap with an input.
- * @retval LPT_INVALID_ARGUMENT  Shapes do not agree, tensors overlap, or an option is out of range.
+ * @retval LPT_INVALID_ARGUMENT  Shapes do not agree, tensors overlap, or an option or a key length is out of range.
  * @retval LPT_UNSUPPORTED       Elements of a row are not adjacent, blocks have more than one row, or no kernel of the
  *                               device supports a format.
  * @retval LPT_CANCELLED         The progress callback canceled the call.

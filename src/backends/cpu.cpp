@@ -20,6 +20,11 @@ int32_t describe(int32_t, lpt_device_info *out_description, char *, size_t) {
   return LPT_OK;
 }
 
+int32_t fill(int32_t, void *, void *memory, uint8_t value, size_t bytes, char *, size_t) {
+  std::memset(memory, value, bytes);
+  return LPT_OK;
+}
+
 int32_t copy(int32_t, void *, const CopyRequest *request, char *, size_t) {
   for (int64_t r = 0; r < request->rows; ++r) {
     std::memcpy(static_cast<std::byte *>(request->target) + r * request->target_stride,
@@ -34,7 +39,7 @@ int32_t synchronize(int32_t, void *, char *, size_t) { return LPT_OK; }
 }  // namespace
 
 const Backend &cpu_backend() {
-  static constexpr Backend kCpu = {.describe = describe, .copy = copy, .synchronize = synchronize};
+  static constexpr Backend kCpu = {.describe = describe, .fill = fill, .copy = copy, .synchronize = synchronize};
   return kCpu;
 }
 

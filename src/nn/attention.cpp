@@ -30,6 +30,32 @@ AttentionShape attention_shape(const Attention &attention) {
           .window = window == 0 ? every : std::min(window, every)};
 }
 
+AttentionMatrix cut_batches(AttentionMatrix matrix, int64_t first) {
+  if (matrix.data != nullptr) {
+    matrix.data = static_cast<std::byte *>(matrix.data) + row_bytes(matrix.format, first * matrix.batch_stride);
+  }
+  return matrix;
+}
+
+AttentionForwardRequest cut_part(AttentionForwardRequest request, const AttentionPart &part) {
+  request.shape.batch = part.batches;
+  request.shape.keys = part.keys;
+  for (AttentionMatrix *matrix :
+       {&request.query, &request.key, &request.value, &request.output, &request.mask, &request.log_sums}) {
+    *matrix = cut_batches(*matrix, part.first);
+  }
+  return request;
+}
+
+AttentionBackwardRequest cut_part(AttentionBackwardRequest request, const AttentionPart &part) {
+  request.forward = cut_part(request.forward, part);
+  for (AttentionMatrix *matrix :
+       {&request.output_gradient, &request.query_gradient, &request.key_gradient, &request.value_gradient}) {
+    *matrix = cut_batches(*matrix, part.first);
+  }
+  return request;
+}
+
 // Returns the number of query-key pairs, without pairs that the causal mask or the window excludes.
 double pairs_of(const AttentionShape &shape) {
   const auto queries = static_cast<double>(shape.queries), keys = static_cast<double>(shape.keys);
@@ -49,8 +75,8 @@ Status run_items(Context &context, const AttentionShape &shape, int64_t count, d
   return run_dynamic(context, {count, threads, aligned_bytes(scratch_bytes)}, outputs, run);
 }
 
-Status run_forward(Context &context, const KernelEntry<AttentionForwardRequest> &kernel,
-                   const AttentionForwardRequest &whole) {
+Status run_part(Context &context, const KernelEntry<AttentionForwardRequest> &kernel,
+                const AttentionForwardRequest &whole) {
   const AttentionShape &shape = whole.shape;
   const int64_t heads = shape.batch * shape.key_heads, blocks = attention_blocks(shape);
   if (heads * blocks == 0) return {};
@@ -70,8 +96,8 @@ Status run_forward(Context &context, const KernelEntry<AttentionForwardRequest> 
                    });
 }
 
-Status run_backward(Context &context, const KernelEntry<AttentionBackwardRequest> &kernel,
-                    const AttentionBackwardRequest &whole) {
+Status run_part(Context &context, const KernelEntry<AttentionBackwardRequest> &kernel,
+                const AttentionBackwardRequest &whole) {
   const AttentionShape &shape = whole.forward.shape;
   const double multiply_adds = pairs_of(shape) * static_cast<double>(3 * shape.width + 2 * shape.value_width);
   const ProfileScope measure(context, "attention_backward", kernel.name, 0.0, 2 * multiply_adds);
@@ -83,6 +109,14 @@ Status run_backward(Context &context, const KernelEntry<AttentionBackwardRequest
                      part.scratch = scratch;
                      kernel.run(part);
                    });
+}
+
+template <typename Request>
+Status run_parts(const Attention &attention, const KernelEntry<Request> &kernel, const Request &whole) {
+  for (const AttentionPart &part : attention.parts) {
+    LPT_TRY(run_part(attention.context, kernel, cut_part(whole, part)));
+  }
+  return {};
 }
 
 template <typename Request>
@@ -105,7 +139,8 @@ AttentionForwardRequest forward_request(const Attention &attention, const Heads 
 }
 
 // Recomputes the results of the forward pass that the backward pass needs, as dense f32 in scratch.
-Status recompute_forward(Context &context, AttentionForwardRequest &request) {
+Status recompute_forward(const Attention &attention, AttentionForwardRequest &request) {
+  Context &context = attention.context;
   const AttentionShape &shape = request.shape;
   const int64_t heads = shape.key_heads * shape.group, rows = shape.batch * heads * shape.queries;
   const KernelFamily<AttentionForwardRequest> family("attention_forward", attention_forward_kernels);
@@ -120,7 +155,25 @@ Status recompute_forward(Context &context, AttentionForwardRequest &request) {
   request.log_sums = dense(log_sums, 1);
   const KernelEntry<AttentionForwardRequest> *const kernel = find_attention_kernel(context, family, request);
   if (kernel == nullptr) return no_kernel(context, family.name, {request.query.format});
-  return run_forward(context, *kernel, request);
+  return run_parts(attention, *kernel, request);
+}
+
+// Writes zeros to the gradient of keys or values that no query attends to.
+Status clear_unused(const Attention &attention, const Heads &gradient) {
+  const Queue &queue = attention.context.queue;
+  for (const AttentionPart &part : attention.parts) {
+    const int64_t first = part.first * gradient.heads(), count = part.batches * gradient.heads();
+    for (int64_t head = first; part.keys < gradient.positions() && head < first + count; ++head) {
+      MatrixView rest;
+      LPT_TRY(gradient.view(head, part.keys, gradient.positions() - part.keys, rest));
+      const bool is_dense = rest.row_stride == rest.columns;
+      const auto bytes = static_cast<size_t>(row_bytes(rest.format.id, (is_dense ? rest.rows : 1) * rest.columns));
+      for (int64_t r = 0; r < (is_dense ? 1 : rest.rows); ++r) {
+        LPT_TRY(queue.fill(cut_rows(rest, r, 1).data, 0, bytes));
+      }
+    }
+  }
+  return {};
 }
 
 }  // namespace
@@ -144,7 +197,7 @@ Status attention_forward(Context &context, const AttentionInputs &inputs, const 
   const KernelFamily<AttentionForwardRequest> family("attention_forward", attention_forward_kernels);
   const KernelEntry<AttentionForwardRequest> *const kernel = find_attention_kernel(context, family, request);
   if (kernel == nullptr) return attention_forward_by_gemms(attention, result);
-  return attention.is_check() ? Status() : run_forward(context, *kernel, request);
+  return attention.is_check() ? Status() : run_parts(attention, *kernel, request);
 }
 
 Status attention_backward(Context &context, const AttentionInputs &inputs, const Tensor *output_gradient,
@@ -192,10 +245,14 @@ Status attention_backward(Context &context, const AttentionInputs &inputs, const
   request.value_gradient = attention_matrix(results.value);
   const KernelFamily<AttentionBackwardRequest> family("attention_backward", attention_backward_kernels);
   const KernelEntry<AttentionBackwardRequest> *const kernel = find_attention_kernel(context, family, request);
-  if (kernel == nullptr) return attention_backward_by_gemms(attention, given, results);
+  if (kernel == nullptr) LPT_TRY(attention_backward_by_gemms(attention, given, results));
   if (attention.is_check()) return {};
-  if (kept.name == nullptr) LPT_TRY(recompute_forward(context, request.forward));
-  return run_backward(context, *kernel, request);
+  if (kernel != nullptr) {
+    if (kept.name == nullptr) LPT_TRY(recompute_forward(attention, request.forward));
+    LPT_TRY(run_parts(attention, *kernel, request));
+  }
+  LPT_TRY(clear_unused(attention, results.key));
+  return clear_unused(attention, results.value);
 }
 
 }  // namespace lpt

@@ -18,10 +18,9 @@ constexpr int64_t kScoreBytes = int64_t{1} << 20, kDeviceScoreBytes = int64_t{1}
 int64_t block_of(const Attention &attention) { return is_on_cpu(attention.context) ? kBlock : kDeviceBlock; }
 
 // Returns the number of keys that the last of `count` queries attends to, which is the number of columns of their scores.
-int64_t keys_of(const Attention &attention, int64_t first, int64_t count) {
-  const int64_t all = attention.key.positions();
-  if (attention.options.is_causal == 0) return all;
-  return std::clamp<int64_t>(first + count + all - attention.query.positions(), 0, all);
+int64_t keys_of(const Attention &attention, const AttentionPart &part, int64_t first, int64_t count) {
+  if (attention.options.is_causal == 0) return part.keys;
+  return std::clamp<int64_t>(first + count + part.keys - attention.query.positions(), 0, part.keys);
 }
 
 // Returns the number of key heads whose scores are in scratch at once.
@@ -145,9 +144,10 @@ Status compute_scores(const Attention &attention, const Block &block, const Matr
                           has_mask ? 1.0 : 0.0);
 }
 
-// Runs run(block) for all blocks of queries of some key heads. The last queries are first because they attend to all keys.
+// Runs run(block) for all blocks of queries of some key heads of a part. The last queries are first because they attend to all keys.
 template <typename Run>
-Status run_blocks(const Attention &attention, int64_t first_head, int64_t heads, const Run &run) {
+Status run_blocks(const Attention &attention, const AttentionPart &part, int64_t first_head, int64_t heads,
+                  const Run &run) {
   Context &context = attention.context;
   Arena &arena = *context.scratch;
   const int64_t queries = attention.query.positions(), step = block_of(attention);
@@ -156,7 +156,7 @@ Status run_blocks(const Attention &attention, int64_t first_head, int64_t heads,
     const int64_t first = i * step, count = std::min(step, queries - first);
     const Arena::Mark mark = arena.mark();
     const size_t reported = context.choices.size();
-    LPT_TRY(run(Block{first_head, heads, first, count, keys_of(attention, first, count)}));
+    LPT_TRY(run(Block{first_head, heads, first, count, keys_of(attention, part, first, count)}));
     arena.give_back(mark);  // later work in the queue runs after this block
     const bool is_reported = first_head == 0 && i == blocks - 1;
     if (!is_reported) context.choices.resize(reported);
@@ -164,13 +164,16 @@ Status run_blocks(const Attention &attention, int64_t first_head, int64_t heads,
   return {};
 }
 
-// Runs run(first, count) for groups of key heads; once under LPT_CHECK_ONLY.
+// Runs run(part, first, count) for groups of key heads of each part; once under LPT_CHECK_ONLY.
 template <typename Run>
 Status run_heads(const Attention &attention, const Run &run) {
-  const int64_t step = heads_at_once(attention);
-  for (int64_t first = 0; first < attention.key.count(); first += step) {
-    LPT_TRY(run(first, std::min(step, attention.key.count() - first)));
-    if (attention.is_check()) return {};
+  const int64_t step = heads_at_once(attention), heads = attention.key.heads();
+  for (const AttentionPart &part : attention.parts) {
+    const int64_t end = (part.first + part.batches) * heads;
+    for (int64_t first = part.first * heads; first < end; first += step) {
+      LPT_TRY(run(part, first, std::min(step, end - first)));
+      if (attention.is_check()) return {};
+    }
   }
   return {};
 }
@@ -209,13 +212,14 @@ Status take_sums(const Attention &attention, lpt_format sums, int64_t key_heads,
                      gradient.sums);
 }
 
-Status write_sums(const Attention &attention, const SharedGradient &gradient, int64_t first_head, int64_t key_heads) {
+Status write_sums(const Attention &attention, const AttentionPart &part, const SharedGradient &gradient,
+                  int64_t first_head, int64_t key_heads) {
   const Heads &heads = gradient.heads;
   for (int64_t head = 0; gradient.sums.rows != 0 && head < key_heads; ++head) {
     MatrixView target;
-    LPT_TRY(heads.view(first_head + head, 0, heads.positions(), target));
-    LPT_TRY(widen_matrix(attention.context, cut_rows(gradient.sums, head * heads.positions(), heads.positions()),
-                         target, attention.is_check()));
+    LPT_TRY(heads.view(first_head + head, 0, part.keys, target));
+    LPT_TRY(widen_matrix(attention.context, cut_rows(gradient.sums, head * heads.positions(), part.keys), target,
+                         attention.is_check()));
   }
   return {};
 }
@@ -243,8 +247,8 @@ Status attention_forward_by_gemms(const Attention &attention, const Heads &outpu
   const Heads &query = attention.query, &key = attention.key, &value = attention.value;
   const lpt_format sums = sum_format({&query, &key, &value, &output});
   const lpt_format weights = weight_format(sums, value, query);
-  return run_heads(attention, [&](int64_t first_head, int64_t heads) {
-    return run_blocks(attention, first_head, heads, [&](const Block &block) -> Status {
+  return run_heads(attention, [&](const AttentionPart &part, int64_t first_head, int64_t heads) {
+    return run_blocks(attention, part, first_head, heads, [&](const Block &block) -> Status {
       MatrixView scores, probabilities;
       const int64_t rows = block.rows(attention);
       LPT_TRY(take_matrix(context, sums, rows, block.keys, attention.is_check(), scores));
@@ -267,13 +271,13 @@ Status attention_backward_by_gemms(const Attention &attention, const Heads &give
       sum_format({&query, &key, &value, &given, &gradients.query, &gradients.key, &gradients.value});
   const lpt_format weights = sums == LPT_FORMAT_F64 ? sums : value.format();
   const lpt_format score_weights = sums == LPT_FORMAT_F64 ? sums : key.format();
-  return run_heads(attention, [&](int64_t first_head, int64_t heads) -> Status {
+  return run_heads(attention, [&](const AttentionPart &part, int64_t first_head, int64_t heads) -> Status {
     Arena &arena = *context.scratch;
     const Arena::Mark mark = arena.mark();
     SharedGradient to_key{gradients.key, {}}, to_value{gradients.value, {}};
     LPT_TRY(take_sums(attention, sums, heads, to_key));
     LPT_TRY(take_sums(attention, sums, heads, to_value));
-    LPT_TRY(run_blocks(attention, first_head, heads, [&](const Block &block) -> Status {
+    LPT_TRY(run_blocks(attention, part, first_head, heads, [&](const Block &block) -> Status {
       MatrixView scores, probabilities, gradient, score_gradient;
       const int64_t rows = block.rows(attention);
       const bool is_check = attention.is_check();
@@ -289,8 +293,8 @@ Status attention_backward_by_gemms(const Attention &attention, const Heads &give
       LPT_TRY(multiply_by_values(attention, block, score_gradient, key, gradients.query));
       return add_over_queries(attention, block, score_gradient, query, to_key);
     }));
-    LPT_TRY(write_sums(attention, to_key, first_head, heads));
-    LPT_TRY(write_sums(attention, to_value, first_head, heads));
+    LPT_TRY(write_sums(attention, part, to_key, first_head, heads));
+    LPT_TRY(write_sums(attention, part, to_value, first_head, heads));
     arena.give_back(mark);
     return {};
   });

@@ -51,6 +51,35 @@ Status read_log_sums(Attention &attention) {
   return check_extents(attention.log_sums, *tensor, query.batch(), query.heads(), query.positions(), 1);
 }
 
+// Splits the batches where their key lengths differ.
+Status read_parts(Attention &attention) {
+  const int64_t batch = attention.query.batch(), keys = attention.key.positions();
+  const Tensor *const tensor = attention.options.key_lengths;
+  MatrixView lengths;
+  if (tensor != nullptr) {
+    LPT_TRY(check_indices(tensor, "key_lengths", !attention.is_check(), lengths, Device()));
+    if (lengths.columns != batch) {
+      return invalid("key_lengths is %s: expected %lld elements", tensor_text(*tensor).c_str(), number(batch));
+    }
+  }
+  if (tensor == nullptr || attention.is_check()) {
+    attention.parts = {{0, batch, keys}};
+    return {};
+  }
+  for (int64_t b = 0; b < batch; ++b) {
+    const int64_t length = index_at(lengths, b);
+    if (length < 0 || length > keys) {
+      return invalid("%s is %lld: expected 0 to %lld", item("key_lengths", b).c_str(), number(length), number(keys));
+    }
+    if (!attention.parts.empty() && attention.parts.back().keys == length) {
+      ++attention.parts.back().batches;
+    } else {
+      attention.parts.push_back({b, 1, length});
+    }
+  }
+  return {};
+}
+
 }  // namespace
 
 Status read_heads(const Tensor *tensor, const char *name, bool needs_data, bool is_stored, const Device &device,
@@ -119,7 +148,8 @@ Status read_inputs(const Tensor *given_query, const Tensor *given_key, const Ten
   LPT_TRY(check_extents(key, *given_key, query.batch(), key.heads(), key.positions(), query.width()));
   LPT_TRY(check_extents(value, *given_value, query.batch(), key.heads(), key.positions(), value.width()));
   LPT_TRY(read_mask(attention));
-  return read_log_sums(attention);
+  LPT_TRY(read_log_sums(attention));
+  return read_parts(attention);
 }
 
 }  // namespace lpt

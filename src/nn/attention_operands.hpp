@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <vector>
 
 #include "src/call/context.hpp"
 #include "src/call/operation.hpp"
@@ -33,13 +34,19 @@ struct Heads {
   }
 };
 
+// Adjacent batches whose queries attend to the first `keys` keys.
+struct AttentionPart {
+  int64_t first, batches, keys;
+};
+
 // The tensors of a call, and values that follow from its options.
 struct Attention {
   Context &context;
   const lpt_attention_options &options;
   Heads query{}, key{}, value{};
-  Heads mask{};      // no mask if the name is NULL; the strides of broadcast axes are 0
-  Heads log_sums{};  // one column; not requested if the name is NULL
+  Heads mask{};                        // no mask if the name is NULL; the strides of broadcast axes are 0
+  Heads log_sums{};                    // one column; not requested if the name is NULL
+  std::vector<AttentionPart> parts{};  // all batches
 
   bool is_check() const { return is_check_only(options.flags); }
   bool has_mask() const { return mask.name != nullptr; }

@@ -148,6 +148,11 @@ Gradients gradients_of(lpt_context *c, lpt_format format, const Sizes &s, const 
                        const Tensor &value, const Tensor &output_gradient, const lpt_attention_options &options) {
   Gradients found{make_tensor(c, format, s.query()), make_tensor(c, format, s.key()),
                   make_tensor(c, format, s.value())};
+  for (const Tensor *tensor : {&found.query, &found.key, &found.value}) {
+    size_t bytes = 0;
+    EXPECT_TRUE(ok(c, lpt_tensor_size(c, tensor->get(), &bytes)));
+    std::memset(lpt_tensor_data(tensor->get()), 0xFF, bytes);  // NaN: all elements are to be written
+  }
   EXPECT_TRUE(ok(c, lpt_attention_backward(c, query.get(), key.get(), value.get(), output_gradient.get(), &options,
                                            found.query.get(), found.key.get(), found.value.get())));
   return found;
@@ -269,6 +274,91 @@ TEST(Attention, TakesWindowsAndMasks) {
           expect_near(numbers_of(c, exact.query.get()), numbers_of(c, found->query.get()), 4 * bound_of(format));
           expect_near(numbers_of(c, exact.key.get()), numbers_of(c, found->key.get()), 4 * bound_of(format));
           expect_near(numbers_of(c, exact.value.get()), numbers_of(c, found->value.get()), 4 * bound_of(format));
+        }
+      }
+    }
+  }
+}
+
+// Returns `positions` positions of each head of a batch, from `first` on.
+Numbers positions_of(const Numbers &numbers, const std::vector<int64_t> &extents, int64_t batch, int64_t first,
+                     int64_t positions) {
+  Numbers part;
+  for (int64_t h = 0; h < extents[1]; ++h) {
+    const auto begin = numbers.begin() + ((batch * extents[1] + h) * extents[2] + first) * extents[3];
+    part.insert(part.end(), begin, begin + positions * extents[3]);
+  }
+  return part;
+}
+
+// Each batch is like one that has only its keys, by the CPU kernel or by GEMMs. Its other keys and values are NaN.
+TEST(Attention, TakesKeyLengths) {
+  const Context context = make_context(2);
+  lpt_context *const c = context.get();
+  const std::pair<Sizes, std::vector<int64_t>> cases[] = {{{5, 4, 2, 40, 50, 16, 8}, {50, 13, 13, 0, 49}},
+                                                          {{3, 2, 1, 3, 70, 16, 16}, {0, 1, 70}}};
+  for (const lpt_format format : {LPT_FORMAT_F64, LPT_FORMAT_F32, LPT_FORMAT_BF16, LPT_FORMAT_F16}) {
+    for (const auto &[s, lengths] : cases) {
+      for (const bool is_causal : {false, true}) {
+        SCOPED_TRACE(name_of(format) + " " + s.text() + (is_causal ? " causal" : ""));
+        const auto with_nans = [&, &s = s, &lengths = lengths](const std::vector<int64_t> &extents, uint64_t place) {
+          Numbers numbers = numbers_of(c, any(c, format, extents, place).get());
+          for (size_t i = 0; i < numbers.size(); ++i) {
+            const int64_t row = static_cast<int64_t>(i) / extents[3];
+            if (row % s.keys >= lengths[static_cast<size_t>(row / s.keys / extents[1])]) numbers[i] = NAN;
+          }
+          return format == LPT_FORMAT_F64 ? make_f64(c, extents, numbers) : make(c, format, extents, numbers);
+        };
+        const Tensor query = any(c, format, s.query(), 101), key = with_nans(s.key(), 102),
+                     value = with_nans(s.value(), 103), gradient = any(c, format, s.output(), 104),
+                     output = make_tensor(c, format, s.output()), given = indices_of(c, lengths);
+        const lpt_format sums = format == LPT_FORMAT_F64 ? LPT_FORMAT_F64 : LPT_FORMAT_F32;
+        const Tensor log_sums = make_tensor(c, sums, {s.batch, s.heads, s.queries});
+        lpt_attention_options options = options_of(is_causal, 0.3);
+        options.key_lengths = given.get();
+        options.log_sum_exp = log_sums.get();
+        ASSERT_TRUE(ok(c, lpt_attention_forward(c, query.get(), key.get(), value.get(), &options, output.get())));
+        options.output = output.get();
+        const Gradients kept = gradients_of(c, format, s, query, key, value, gradient, options);
+        options.output = nullptr;
+        options.log_sum_exp = nullptr;
+        const Gradients alone = gradients_of(c, format, s, query, key, value, gradient, options);
+        const double bound = 4 * bound_of(format);
+        for (int64_t b = 0; b < s.batch; ++b) {
+          const int64_t length = lengths[static_cast<size_t>(b)];
+          const Sizes one{1, s.heads, s.key_heads, s.queries, length, s.width, s.value_width};
+          const auto part = [&, &s = s](const Tensor &tensor, const std::vector<int64_t> &extents) {
+            return positions_of(numbers_of(c, tensor.get()), extents, b, 0, extents[2] == s.keys ? length : s.queries);
+          };
+          Numbers expected_sums;
+          const Numbers inputs[] = {part(query, s.query()), part(key, s.key()), part(value, s.value())};
+          expect_near(attend(one, inputs[0], inputs[1], inputs[2], {is_causal, 0.3}, &expected_sums),
+                      part(output, s.output()), bound_of(format));
+          const Numbers found_sums =
+              positions_of(numbers_of(c, log_sums.get()), {s.batch, s.heads, s.queries, 1}, b, 0, s.queries);
+          for (size_t i = 0; i < found_sums.size(); ++i) {
+            ASSERT_EQ(expected_sums[i] == -INFINITY, found_sums[i] == -INFINITY);
+            if (expected_sums[i] == -INFINITY) continue;
+            ASSERT_NEAR(expected_sums[i], found_sums[i], 1e-5 * (1 + std::fabs(expected_sums[i])));
+          }
+          for (const Gradients *found : {&kept, &alone}) {
+            for (const double rest : positions_of(numbers_of(c, found->key.get()), s.key(), b, length, s.keys - length))
+              ASSERT_EQ(0.0, rest);
+            for (const double rest :
+                 positions_of(numbers_of(c, found->value.get()), s.value(), b, length, s.keys - length))
+              ASSERT_EQ(0.0, rest);
+            if (length == 0) {
+              ASSERT_EQ(Numbers(inputs[0].size()), part(found->query, s.query()));
+              continue;
+            }
+            const Gradients exact =
+                gradients_of(c, LPT_FORMAT_F64, one, make_f64(c, one.query(), inputs[0]),
+                             make_f64(c, one.key(), inputs[1]), make_f64(c, one.value(), inputs[2]),
+                             make_f64(c, one.output(), part(gradient, s.output())), options_of(is_causal, 0.3));
+            expect_near(numbers_of(c, exact.query.get()), part(found->query, s.query()), bound);
+            expect_near(numbers_of(c, exact.key.get()), part(found->key, s.key()), bound);
+            expect_near(numbers_of(c, exact.value.get()), part(found->value, s.value()), bound);
+          }
         }
       }
     }

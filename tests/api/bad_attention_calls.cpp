@@ -141,6 +141,36 @@ const std::vector<BadCall> kAttentionCalls = {
          o.log_sum_exp = other.get();
        });
      }},
+    {"attention_forward: key lengths of other batches",
+     LPT_INVALID_ARGUMENT,
+     {"key_lengths is 1 x 2 int64", "expected 1 elements"},
+     [](World &w) {
+       return attend_with(w, [](auto &o, Tensor &other, auto *c) {
+         other = indices_of(c, {4, 4});
+         o.key_lengths = other.get();
+       });
+     }},
+    {"attention_forward: more keys than there are",
+     LPT_INVALID_ARGUMENT,
+     {"key_lengths[0] is 5", "expected 0 to 4"},
+     [](World &w) {
+       return attend_with(w, [](auto &o, Tensor &other, auto *c) {
+         other = indices_of(c, {5});
+         o.key_lengths = other.get();
+       });
+     }},
+    {"attention_backward: a negative key length",
+     LPT_INVALID_ARGUMENT,
+     {"key_lengths[0] is -1", "expected 0 to 4"},
+     [](World &w) {
+       return attend_with(
+           w,
+           [](auto &o, Tensor &other, auto *c) {
+             other = indices_of(c, {-1});
+             o.key_lengths = other.get();
+           },
+           true);
+     }},
     {"attention_forward: an output in the options",
      LPT_INVALID_ARGUMENT,
      {"options.output", "NULL"},

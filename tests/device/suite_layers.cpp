@@ -326,7 +326,7 @@ TEST_F(DeviceLayers, CrossEntropyGivesNanForTargetsOfTheGpuThatAreNoClass) {
   EXPECT_EQ(0.0, losses[2]);
 }
 
-// Grouped heads in bf16, with a window and a mask that heads share: GEMMs of the device have another order of sums.
+// Grouped heads in bf16, with a window, key lengths, and a mask that heads share: GEMMs of the device have another order of sums.
 TEST_F(DeviceLayers, AttentionIsNearTheCpuThereAndBack) {
   const auto any = [&](const std::vector<int64_t> &extents, uint64_t place) {
     int64_t count = 1;
@@ -342,6 +342,8 @@ TEST_F(DeviceLayers, AttentionIsNearTheCpuThereAndBack) {
   lpt_attention_options options = LPT_ATTENTION_OPTIONS_INIT;
   options.is_causal = 1;
   options.window = 20;
+  const Tensor lengths = indices_of(cpu(), {27, 32});
+  options.key_lengths = lengths.get();
   const std::vector<int64_t> queries = {2, 4, 24, 16}, keys = {2, 2, 32, 16};
   const Tensor mask = any({2, 1, 24, 32}, 35), there_mask = there(mask.get());
   const Both log_sums = both(LPT_FORMAT_F32, {2, 4, 24});

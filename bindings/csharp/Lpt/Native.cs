@@ -1007,6 +1007,7 @@ namespace Lpt
         public IntPtr Mask;
         public IntPtr LogSumExp;
         public IntPtr Output;
+        public IntPtr KeyLengths;
 
         /// <summary>Returns the defaults of the library.</summary>
         public static AttentionOptions Default()

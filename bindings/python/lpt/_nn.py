@@ -185,6 +185,12 @@ def cross_entropy_backward(logits: Any, targets: Any, log_sums: Any, *, loss_gra
     return result
 
 
+def _read_key_lengths(given: Dict[str, Any]) -> None:
+    """Replace key_lengths, an array or a sequence of integers, by a tensor."""
+    if given.get("key_lengths") is not None:
+        given["key_lengths"] = _indices_of(given["key_lengths"], "key_lengths")
+
+
 def attention(query: Any, key: Any, value: Any, *, log_sum_exp: Any = None, out: Any = None,
               context: Optional[Context] = None, **given: Any) -> Any:
     """Compute scaled dot-product attention (lpt_attention_forward()).
@@ -192,7 +198,7 @@ def attention(query: Any, key: Any, value: Any, *, log_sum_exp: Any = None, out:
     Axes are batch × heads × positions × width, of which the first, or the first two, may be missing. key and value may have
     fewer heads, a divisor of those of query, and may be quantized with blocks that are one row high. Strided arrays are read
     in place. Options: causal, window (the last keys that a query attends to), mask (added to the scores, repeated along axes
-    of one extent), scale (0, the default: 1 / sqrt(width)).
+    of one extent), scale (0, the default: 1 / sqrt(width)), key_lengths (the number of keys of each batch).
 
     With log_sum_exp=True the result is the output and the log of the sum of exponentials of each query, which
     attention_backward() takes. log_sum_exp may also be a tensor that gets it.
@@ -206,6 +212,7 @@ def attention(query: Any, key: Any, value: Any, *, log_sum_exp: Any = None, out:
         sums = empty(left.shape[:-1], "f64" if left.format == "f64" else "f32", context=context)
     if sums is not None and sums is not False:
         given["log_sum_exp"] = sums = written(sums)
+    _read_key_lengths(given)
     capi.lpt_attention_forward(handle_of(context), left, keys, values, options(capi.lpt_attention_options, given, keep),
                                result)
     return (result, sums) if log_sum_exp is True else result
@@ -221,6 +228,7 @@ def attention_backward(query: Any, key: Any, value: Any, output_gradient: Any, *
     keep: List[Any] = []
     inputs = [_shared(one) for one in (query, key, value)]
     for_query, for_key, for_value = [empty(one.shape, _result_format(one), context=context) for one in inputs]
+    _read_key_lengths(given)
     capi.lpt_attention_backward(handle_of(context), *inputs, _shared(output_gradient),
                                 options(capi.lpt_attention_options, given, keep), for_query, for_key, for_value)
     return for_query, for_key, for_value

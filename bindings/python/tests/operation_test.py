@@ -253,6 +253,17 @@ class Layers(Case):
         with self.assertRaisesRegex(lpt.InvalidArgument, "log_sum_exp alone"):
             lpt.attention_backward(q, k, v, ones, log_sum_exp=sums)
 
+    def test_attention_with_key_lengths(self):
+        draws = Draws(11)
+        q, k, v = (floats(draws.list(48), [2, 1, 6, 4]) for _ in range(3))
+        padding = floats([0.0] * 6 + [0.0] * 4 + [-math.inf] * 2, [2, 1, 1, 6])
+        masked = lpt.attention(q, k, v, mask=padding)
+        self.near(masked.tolist()[1][0], lpt.attention(q, k, v, key_lengths=[6, 4]).tolist()[1][0])
+        gradients = lpt.attention_backward(q, k, v, floats([1.0] * 48, [2, 1, 6, 4]), key_lengths=[6, 4])
+        self.assertEqual([[0.0] * 4] * 2, gradients[1].tolist()[1][0][4:])
+        with self.assertRaisesRegex(lpt.InvalidArgument, r"key_lengths\[1\] is 7: expected 0 to 6"):
+            lpt.attention(q, k, v, key_lengths=[6, 7])
+
     def test_embedding(self):
         table = floats(range(6), [3, 2])
         self.assertEqual([[4.0, 5.0], [0.0, 1.0]], lpt.embedding(table, [2, 0]).tolist())

@@ -603,6 +603,7 @@ struct lpt_attention_options
     mask::Ptr{Cvoid}
     log_sum_exp::Ptr{Cvoid}
     output::Ptr{Cvoid}
+    key_lengths::Ptr{Cvoid}
 end
 
 struct lpt_linear_gemm_options

@@ -832,6 +832,7 @@ pub struct lpt_attention_options {
     pub mask: *const lpt_tensor,
     pub log_sum_exp: *mut lpt_tensor,
     pub output: *const lpt_tensor,
+    pub key_lengths: *const lpt_tensor,
 }
 
 /// Options of lpt_recipe_set_gemm(): how a GEMM uses its two casts.

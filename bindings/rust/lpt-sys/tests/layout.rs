@@ -323,7 +323,7 @@ fn lpt_rotary_options_is_laid_out_as_in_c() {
 
 #[test]
 fn lpt_attention_options_is_laid_out_as_in_c() {
-    assert_eq!(size_of::<lpt_attention_options>(), 64);
+    assert_eq!(size_of::<lpt_attention_options>(), 72);
     assert_eq!(offset!(lpt_attention_options, struct_size), 0);
     assert_eq!(offset!(lpt_attention_options, flags), 8);
     assert_eq!(offset!(lpt_attention_options, scale), 16);
@@ -333,6 +333,7 @@ fn lpt_attention_options_is_laid_out_as_in_c() {
     assert_eq!(offset!(lpt_attention_options, mask), 40);
     assert_eq!(offset!(lpt_attention_options, log_sum_exp), 48);
     assert_eq!(offset!(lpt_attention_options, output), 56);
+    assert_eq!(offset!(lpt_attention_options, key_lengths), 64);
 }
 
 #[test]
