@@ -113,8 +113,11 @@ Status run_part(Context &context, const KernelEntry<AttentionBackwardRequest> &k
 
 template <typename Request>
 Status run_parts(const Attention &attention, const KernelEntry<Request> &kernel, const Request &whole) {
+  Arena &arena = *attention.context.host_scratch;
   for (const AttentionPart &part : attention.parts) {
+    const Arena::Mark mark = arena.mark();
     LPT_TRY(run_part(attention.context, kernel, cut_part(whole, part)));
+    arena.give_back(mark);
   }
   return {};
 }
@@ -162,14 +165,15 @@ Status recompute_forward(const Attention &attention, AttentionForwardRequest &re
 Status clear_unused(const Attention &attention, const Heads &gradient) {
   const Queue &queue = attention.context.queue;
   for (const AttentionPart &part : attention.parts) {
-    const int64_t first = part.first * gradient.heads(), count = part.batches * gradient.heads();
-    for (int64_t head = first; part.keys < gradient.positions() && head < first + count; ++head) {
+    if (part.keys == gradient.positions()) continue;
+    const int64_t end = (part.first + part.batches) * gradient.heads();
+    for (int64_t head = part.first * gradient.heads(); head < end; ++head) {
       MatrixView rest;
       LPT_TRY(gradient.view(head, part.keys, gradient.positions() - part.keys, rest));
-      const bool is_dense = rest.row_stride == rest.columns;
-      const auto bytes = static_cast<size_t>(row_bytes(rest.format.id, (is_dense ? rest.rows : 1) * rest.columns));
-      for (int64_t r = 0; r < (is_dense ? 1 : rest.rows); ++r) {
-        LPT_TRY(queue.fill(cut_rows(rest, r, 1).data, 0, bytes));
+      const int64_t rows_at_once = rest.row_stride == rest.columns ? rest.rows : 1;
+      const auto bytes = static_cast<size_t>(row_bytes(rest.format.id, rows_at_once * rest.columns));
+      for (int64_t r = 0; r < rest.rows; r += rows_at_once) {
+        LPT_TRY(queue.fill(cut_rows(rest, r, rows_at_once).data, 0, bytes));
       }
     }
   }

@@ -144,7 +144,8 @@ Status compute_scores(const Attention &attention, const Block &block, const Matr
                           has_mask ? 1.0 : 0.0);
 }
 
-// Runs run(block) for all blocks of queries of some key heads of a part. The last queries are first because they attend to all keys.
+// Runs run(block) for all blocks of queries of some key heads of a part. The last queries are first because they attend to all
+// keys.
 template <typename Run>
 Status run_blocks(const Attention &attention, const AttentionPart &part, int64_t first_head, int64_t heads,
                   const Run &run) {

@@ -27,6 +27,14 @@ lpt_status attend_with(World &w, Change change, bool is_backward = false) {
                                 t[6].get());
 }
 
+// Returns a change of attend_with() that sets the key lengths.
+auto key_lengths(const std::vector<int64_t> &lengths) {
+  return [lengths](lpt_attention_options &options, Tensor &other, lpt_context *context) {
+    other = indices_of(context, lengths);
+    options.key_lengths = other.get();
+  };
+}
+
 }  // namespace
 
 const std::vector<BadCall> kAttentionCalls = {
@@ -145,31 +153,24 @@ const std::vector<BadCall> kAttentionCalls = {
      LPT_INVALID_ARGUMENT,
      {"key_lengths is 1 x 2 int64", "expected 1 elements"},
      [](World &w) {
-       return attend_with(w, [](auto &o, Tensor &other, auto *c) {
-         other = indices_of(c, {4, 4});
-         o.key_lengths = other.get();
-       });
+       return attend_with(w, key_lengths({4, 4}));
      }},
     {"attention_forward: more keys than there are",
      LPT_INVALID_ARGUMENT,
      {"key_lengths[0] is 5", "expected 0 to 4"},
-     [](World &w) {
-       return attend_with(w, [](auto &o, Tensor &other, auto *c) {
-         other = indices_of(c, {5});
-         o.key_lengths = other.get();
-       });
-     }},
+     [](World &w) { return attend_with(w, key_lengths({5})); }},
     {"attention_backward: a negative key length",
      LPT_INVALID_ARGUMENT,
      {"key_lengths[0] is -1", "expected 0 to 4"},
+     [](World &w) { return attend_with(w, key_lengths({-1}), true); }},
+    {"attention_forward: key lengths that are floats",
+     LPT_INVALID_ARGUMENT,
+     {"key_lengths is f32", "expected int32 or int64"},
      [](World &w) {
-       return attend_with(
-           w,
-           [](auto &o, Tensor &other, auto *c) {
-             other = indices_of(c, {-1});
-             o.key_lengths = other.get();
-           },
-           true);
+       return attend_with(w, [](auto &o, Tensor &other, auto *c) {
+         other = make_tensor(c, LPT_FORMAT_F32, 1, 1);
+         o.key_lengths = other.get();
+       });
      }},
     {"attention_forward: an output in the options",
      LPT_INVALID_ARGUMENT,

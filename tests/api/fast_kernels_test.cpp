@@ -142,8 +142,8 @@ bool has_run(const lpt_context *context, const std::string &operation, const std
   return explanation.find(operation + ": " + kernel + "\n") != std::string::npos;
 }
 
-// On Intel CPUs, f32 multiply-adds have a higher rate than bf16 dot products. Only an explicit instruction set selects dot products
-// for many rows there.
+// On Intel CPUs, f32 multiply-adds have a higher rate than bf16 dot products. Only an explicit instruction set selects dot
+// products for many rows there.
 TEST(DotProducts, AreSelectedWhereTheyAreFastest) {
   const Context context = make_context();
   lpt_context *const c = context.get();

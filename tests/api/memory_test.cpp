@@ -208,6 +208,30 @@ TEST(Allocator, TrimFreesScratchOnly) {
 }
 
 // Two layers of one shape: each prepare reuses the memory of the casts that the other layer replaced.
+// Batches of different lengths are computed one after another.
+TEST(Allocator, GivesTheScratchOfABatchToTheNext) {
+  size_t scratch[2];
+  for (const int is_varied : {0, 1}) {
+    Counter counter;
+    const Context context = make_counted(counter, 2);
+    lpt_context *const c = context.get();
+    const std::vector<int64_t> extents = {16, 2, 64, 32};
+    const Tensor heads = make_tensor(c, LPT_FORMAT_F32, extents), output = make_tensor(c, LPT_FORMAT_F32, extents),
+                 key_gradient = make_tensor(c, LPT_FORMAT_F32, extents),
+                 value_gradient = make_tensor(c, LPT_FORMAT_F32, extents);
+    std::vector<int64_t> lengths(16, 64);
+    for (size_t b = 1; b < lengths.size(); b += 2) lengths[b] -= is_varied;
+    const Tensor given = indices_of(c, lengths);
+    lpt_attention_options options = LPT_ATTENTION_OPTIONS_INIT;
+    options.key_lengths = given.get();
+    const int64_t before = counter.live_bytes;
+    ASSERT_TRUE(ok(c, lpt_attention_backward(c, heads.get(), heads.get(), heads.get(), heads.get(), &options,
+                                             output.get(), key_gradient.get(), value_gradient.get())));
+    scratch[is_varied] = static_cast<size_t>(counter.live_bytes - before);
+  }
+  EXPECT_LE(scratch[1], scratch[0]);
+}
+
 TEST(Allocator, IsNotUsedForCastsThatReplaceOthers) {
   Counter counter;
   const Context context = make_counted(counter, 1);

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "tests/comm/wire_oracle.hpp"
+#include "tests/support/bounds.hpp"
 #include "tests/support/sanitized.hpp"
 
 namespace lpt::test {
@@ -292,8 +293,7 @@ void gives_all_ranks_the_same_bits(const Rank &self) {
   }
 }
 
-// The mean over draws of every element equals the sum within five standard deviations z. Of n draws, k round up. The expected
-// count differs from k by at most z sqrt(k) + z², even where k is small and the measured variance is therefore unreliable.
+// The mean over draws of every element equals the sum.
 void rounds_stochastically_without_bias(const Rank &self) {
   constexpr int64_t kCount = 64;
   constexpr uint32_t kDraws = 400;
@@ -322,7 +322,7 @@ void rounds_stochastically_without_bias(const Rank &self) {
       double exact = 0.0;
       for (const Numbers &numbers : all) exact += static_cast<double>(numbers[i]);
       const double mean = sums[i] / kDraws, variance = std::max(squares[i] / kDraws - mean * mean, 0.0);
-      EXPECT_NEAR(exact, mean, 5 * std::sqrt(variance / kDraws) + 25 * step_size / kDraws) << i;
+      EXPECT_NEAR(exact, mean, mean_tolerance(variance, step_size, kDraws)) << i;
     }
   }
 }

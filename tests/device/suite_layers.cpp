@@ -326,7 +326,8 @@ TEST_F(DeviceLayers, CrossEntropyGivesNanForTargetsOfTheGpuThatAreNoClass) {
   EXPECT_EQ(0.0, losses[2]);
 }
 
-// Grouped heads in bf16, with a window, key lengths, and a mask that heads share: GEMMs of the device have another order of sums.
+// Grouped heads in bf16, with a window, key lengths and a mask that heads share: GEMMs of the device have another order of
+// sums.
 TEST_F(DeviceLayers, AttentionIsNearTheCpuThereAndBack) {
   const auto any = [&](const std::vector<int64_t> &extents, uint64_t place) {
     int64_t count = 1;
