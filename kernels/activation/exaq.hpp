@@ -11,12 +11,16 @@ constexpr int32_t kMostExaqLevels = 16;
 // Level k is the argument (k - last) · step: level 0 is the clip, the last level is 0.
 struct ExaqLevels {
   int32_t last;
-  float step, units;  // units = 1 / step
+  float units;                          // levels per unit of the argument
+  float exponentials[kMostExaqLevels];  // exp of each level
 };
 
 static inline ExaqLevels exaq_levels(int32_t bits, double clip) {
   const int32_t last = (1 << bits) - 1;
-  return {last, static_cast<float>(-clip / last), static_cast<float>(last / -clip)};
+  const auto step = static_cast<float>(-clip / last);
+  ExaqLevels levels{last, static_cast<float>(last / -clip), {}};
+  for (int32_t k = 0; k <= last; ++k) levels.exponentials[k] = exp_f32(static_cast<float>(k - last) * step);
+  return levels;
 }
 
 // Returns the level nearest to an argument, ties to even. Returns the last level above 0, the first below the clip and for a
@@ -28,8 +32,15 @@ LPT_HOST_DEVICE static inline int32_t exaq_level(const ExaqLevels &levels, float
   return static_cast<int32_t>((held + ExpConstants::kRoundBias) - ExpConstants::kRoundBias);
 }
 
-LPT_HOST_DEVICE static inline float exaq_exponential(const ExaqLevels &levels, int32_t level) {
-  return exp_f32(static_cast<float>(level - levels.last) * levels.step);
+// Computes numbers[k], the output of level k: exp divided by the sum, which is returned. With has_nan they are NaN.
+static inline double exaq_outputs(const ExaqLevels &levels, const int64_t *counts, bool has_nan, float *numbers) {
+  double sum = 0.0;
+  for (int32_t k = 0; k <= levels.last; ++k) {
+    sum += static_cast<double>(counts[k]) * static_cast<double>(levels.exponentials[k]);
+  }
+  const float inverse = has_nan ? __builtin_nanf("") : static_cast<float>(1.0 / sum);
+  for (int32_t k = 0; k <= levels.last; ++k) numbers[k] = levels.exponentials[k] * inverse;
+  return has_nan ? __builtin_nan("") : sum;
 }
 
 }  // namespace lpt

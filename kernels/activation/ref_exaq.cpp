@@ -5,6 +5,7 @@
 #include "kernels/activation/exaq.hpp"
 #include "kernels/activation/kernels.hpp"
 #include "src/formats/element.hpp"
+#include "src/formats/functions_f64.hpp"
 
 namespace lpt {
 namespace {
@@ -33,26 +34,15 @@ struct ExaqRow {
   bool has_nan;
 };
 
-ExaqRow find_exaq_row(const SoftmaxForwardRequest &request, int64_t row, int64_t seen) {
+ExaqRow find_exaq_row(const SoftmaxForwardRequest &request, int64_t row, const VisibleColumns &seen) {
   const bool is_flipped = request.scale < 0;
   ExaqRow found{is_flipped ? INFINITY : -INFINITY, false};
-  for (int64_t column = 0; column < seen; ++column) {
+  for (int64_t column = seen.begin; column < seen.end; ++column) {
     const float x = load(request.input, row, column);
     found.has_nan = found.has_nan || std::isnan(x);
     if (is_flipped ? x < found.top : x > found.top) found.top = x;
   }
   return found;
-}
-
-// Computes numbers[k], the output of level k: exp divided by the sum.
-void compute_level_outputs(const ExaqLevels &levels, const int64_t *counts, bool has_nan, float *numbers) {
-  double sum = 0.0;
-  for (int32_t k = 0; k <= levels.last; ++k) {
-    numbers[k] = exaq_exponential(levels, k);
-    sum += static_cast<double>(counts[k]) * static_cast<double>(numbers[k]);
-  }
-  const float inverse = has_nan ? std::numeric_limits<float>::quiet_NaN() : static_cast<float>(1.0 / sum);
-  for (int32_t k = 0; k <= levels.last; ++k) numbers[k] *= inverse;
 }
 
 }  // namespace
@@ -62,24 +52,27 @@ void softmax_exaq_ref(const SoftmaxExaqRequest &whole) {
   const ExaqLevels levels = exaq_levels(whole.bits, whole.clip);
   const auto scale = static_cast<float>(request.scale);
   for (int64_t row = 0; row < request.input.rows; ++row) {
-    const int64_t seen = visible_columns(request, row).end;
+    const VisibleColumns seen = visible_columns(request, row);
     ExaqRow found = find_exaq_row(request, row, seen);
     const auto argument = [&](int64_t column) { return scale * (load(request.input, row, column) - found.top); };
     const bool is_empty = !found.has_nan && found.top == (request.scale < 0 ? INFINITY : -INFINITY);
     int64_t counts[kMostExaqLevels] = {};
-    for (int64_t column = 0; column < seen && !is_empty; ++column) {
+    for (int64_t column = seen.begin; column < seen.end && !is_empty; ++column) {
       const float t = argument(column);
       found.has_nan = found.has_nan || std::isnan(t);
       counts[exaq_level(levels, t)] += t == -INFINITY ? 0 : 1;
     }
     float numbers[kMostExaqLevels];
-    compute_level_outputs(levels, counts, found.has_nan, numbers);
+    const double sum = exaq_outputs(levels, counts, found.has_nan, numbers);
     for (int64_t column = 0; column < request.input.columns; ++column) {
-      const bool is_seen = column < seen && !is_empty;
+      const bool is_seen = column >= seen.begin && column < seen.end && !is_empty;
       const float t = is_seen ? argument(column) : -INFINITY;
       const float number = numbers[exaq_level(levels, t)];
       store(request.output, row, column, !is_seen ? 0.0f : t == -INFINITY && !found.has_nan ? 0.0f : number);
     }
+    if (request.log_sums == nullptr) continue;
+    const double log_sum = static_cast<double>(scale) * static_cast<double>(found.top) + log_f64(sum);
+    static_cast<float *>(request.log_sums)[row] = is_empty ? -INFINITY : static_cast<float>(log_sum);
   }
 }
 

@@ -128,6 +128,11 @@ const char *unsupported_softmax_forward_vectors(const SoftmaxForwardRequest &req
   return unsupported_vectors({&request.input, &request.output});
 }
 
+const char *unsupported_softmax_exaq_vectors(const SoftmaxExaqRequest &request) {
+  if (static_cast<float>(request.softmax.scale) == 0.0f) return "the scale is 0";
+  return unsupported_vectors({&request.softmax.input, &request.softmax.output});
+}
+
 const char *unsupported_softmax_backward_vectors(const SoftmaxBackwardRequest &request) {
   return unsupported_vectors({&request.output, &request.output_gradient, &request.input_gradient});
 }
@@ -196,9 +201,8 @@ std::span<const KernelEntry<SoftmaxForwardRequest>> softmax_forward_kernels() {
 }
 
 std::span<const KernelEntry<SoftmaxExaqRequest>> softmax_exaq_kernels() {
-  static constexpr KernelEntry<SoftmaxExaqRequest> kernels[] = {
-      {"softmax_exaq_ref", 0, unsupported_softmax_exaq, softmax_exaq_ref},
-  };
+  static constexpr KernelEntry<SoftmaxExaqRequest> kernels[] = {LPT_SIMD_ENTRIES(
+      softmax_exaq, unsupported_softmax_exaq_vectors) LPT_REF_ENTRY(softmax_exaq, unsupported_softmax_exaq)};
   return kernels;
 }
 

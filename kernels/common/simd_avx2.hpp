@@ -333,6 +333,20 @@ static inline int32_t reduce_min_unsigned(I32 value) { return ~reduce_max_unsign
 
 // Operations across lanes.
 
+// A table of 16 floats. at() returns the entries that the low four bits of the indices select.
+struct Table16 {
+  __m256 low, high;
+};
+[[gnu::always_inline]] static inline Table16 load_table(const float *from) {
+  return {_mm256_loadu_ps(from), _mm256_loadu_ps(from + 8)};
+}
+[[gnu::always_inline]] static inline F32 at(const Table16 &table, U32 indices) {
+  const __m256i bits = bits_of(indices);
+  const __m256 is_high = _mm256_castsi256_ps(_mm256_slli_epi32(bits, 28));
+  return _mm256_blendv_ps(_mm256_permutevar8x32_ps(table.low, bits), _mm256_permutevar8x32_ps(table.high, bits),
+                          is_high);
+}
+
 // Requires that no lane is NaN.
 static inline float reduce_max(F32 values) {
   float lanes[kLanes];

@@ -322,6 +322,13 @@ static inline int32_t reduce_min_unsigned(I32 value) {
 
 // Operations across lanes.
 
+// A table of 16 floats. at() returns the entries that the low four bits of the indices select.
+using Table16 = __m512;
+[[gnu::always_inline]] static inline Table16 load_table(const float *from) { return _mm512_loadu_ps(from); }
+[[gnu::always_inline]] static inline F32 at(Table16 table, U32 indices) {
+  return _mm512_permutexvar_ps(bits_of(indices), table);
+}
+
 // Requires that no lane is NaN.
 static inline float reduce_max(F32 values) { return _mm512_reduce_max_ps(values); }
 

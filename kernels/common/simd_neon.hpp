@@ -14,6 +14,7 @@ namespace lpt {
 using F32 = float32x4_t;
 using F64 = float64x2_t;
 using I32 = int32_t __attribute__((vector_size(16)));
+using U32 = uint32x4_t;
 using U16 = uint16x4_t;
 using Mask = uint32x4_t;      // all bits of a lane, or none
 using ActiveLanes = int64_t;  // the number of active lanes
@@ -54,12 +55,18 @@ static inline ActiveLanes first_lanes(int64_t count) { return count; }
   return value * power(half) * power(vsubq_s32(exponent, half));
 }
 
+// Shifts by the counts in the lanes of `counts`; the result is 0 for counts of 32 to 127, and of 2^32 - 96 to 2^32 - 32.
+[[gnu::always_inline]] static inline U32 shift_left(U32 value, U32 counts) {
+  return vshlq_u32(value, vreinterpretq_s32_u32(counts));
+}
+
 // Masks.
 
 [[gnu::always_inline]] static inline Mask opposite(Mask mask) { return vmvnq_u32(mask); }
 [[gnu::always_inline]] static inline Mask is_nan(F32 value) { return opposite(vceqq_f32(value, value)); }
 [[gnu::always_inline]] static inline Mask is_negative(F32 value) { return vcltzq_f32(value); }
 [[gnu::always_inline]] static inline Mask either(Mask a, Mask b) { return vorrq_u32(a, b); }
+[[gnu::always_inline]] static inline Mask is_greater(F32 a, F32 b) { return vcgtq_f32(a, b); }
 [[gnu::always_inline]] static inline bool has_any(Mask mask) { return vmaxvq_u32(mask) != 0; }
 [[gnu::always_inline]] static inline F32 select(Mask mask, F32 yes, F32 no) { return vbslq_f32(mask, yes, no); }
 // Returns a mask with all bits set in the first `count` lanes.
@@ -187,6 +194,16 @@ template <lpt_format kPlain>
 static inline void store_fence() {}
 
 // Operations across lanes.
+
+// A table of 16 floats. at() returns the entries that the low four bits of the indices select.
+using Table16 = uint8x16x4_t;
+[[gnu::always_inline]] static inline Table16 load_table(const float *from) {
+  return vld1q_u8_x4(reinterpret_cast<const uint8_t *>(from));
+}
+[[gnu::always_inline]] static inline F32 at(const Table16 &table, U32 indices) {
+  const uint32x4_t bytes = vmlaq_n_u32(vdupq_n_u32(0x03020100), vandq_u32(indices, vdupq_n_u32(15)), 0x04040404);
+  return vreinterpretq_f32_u8(vqtbl4q_u8(table, vreinterpretq_u8_u32(bytes)));
+}
 
 // Requires that no lane is NaN.
 static inline float reduce_max(F32 values) { return vmaxvq_f32(values); }

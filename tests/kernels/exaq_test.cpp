@@ -1,5 +1,6 @@
 // EXAQ softmax against the definition in double.
 #include "tests/kernels/activation.hpp"
+#include "tests/support/sanitized.hpp"
 
 namespace lpt::test {
 namespace {
@@ -64,6 +65,67 @@ TEST(SoftmaxExaq, NumbersAreOfFewLevels) {
     }
   }
   EXPECT_GT(checked, 1000);
+}
+
+// Windows, several blocks of rows, special values and the log of the sums: the bits of the reference.
+TEST(SoftmaxExaq, KernelsHaveTheBitsOfTheReference) {
+  Random random(25);
+  for (const auto &kernel : softmax_exaq_kernels()) {
+    if (!can_run(kernel) || &kernel == &reference_of(softmax_exaq_kernels())) continue;
+    for (int i = 0; i < (kIsSanitized ? 100 : 600); ++i) {
+      // More than 255 vectors of 16 lanes with one level in a byte.
+      const int64_t rows = 1 + random.below(4), columns = i % 20 == 0 ? 4500 : random.of(kSimdEdges);
+      const Values values = kAllValues[static_cast<size_t>(i) % std::size(kAllValues)];
+      const int64_t padding = random.below(5);
+      Matrix input(random.of(kFormats), rows, columns, padding, 4),
+          found(random.of(kFormats), rows, columns, padding, 4);
+      Matrix expected(found.format().id, rows, columns, padding, 4);
+      Matrix sums(LPT_FORMAT_F32, 1, rows), expected_sums(LPT_FORMAT_F32, 1, rows);
+      input.fill(random, values);
+      constexpr double kScales[] = {0.7, 1.0, -0.3, 1e-30};
+      const int64_t period = 1 + random.below(columns + 3);
+      SoftmaxExaqRequest request{
+          {input.view(), found.view(), kScales[random.below(4)], random.chance(0.5), random.below(period), period,
+           random.chance(0.5) ? 1 + random.below(20) : 0, sums.data.data()},
+          static_cast<int32_t>(2 + i % 3),
+          -0.5 - 5.0 * random.uniform()};
+      const std::string where = shape_text(kernel.name, input.format().id, rows, columns, values);
+      ASSERT_EQ(nullptr, kernel.unsupported_reason(request));
+      kernel.run(request);
+      request.softmax.output = expected.view();
+      request.softmax.log_sums = expected_sums.data.data();
+      reference_of(softmax_exaq_kernels()).run(request);
+      ASSERT_TRUE(found.is_intact() && sums.is_intact()) << where;
+      ASSERT_TRUE(found.data.equals(expected.data) && sums.data.equals(expected_sums.data)) << where << ", case " << i;
+    }
+  }
+}
+
+// exp(x - log of the sums) are the outputs, up to the levels: with 4 bits and arguments that are levels, softmax itself.
+TEST(SoftmaxExaq, LogSumsAndWindowsAreThoseOfSoftmaxAtTheLevels) {
+  constexpr int64_t kColumns = 40, kWindow = 9;
+  Matrix input(LPT_FORMAT_F32, kColumns, kColumns), output(LPT_FORMAT_F32, kColumns, kColumns);
+  Matrix plain(LPT_FORMAT_F32, kColumns, kColumns), sums(LPT_FORMAT_F32, 1, kColumns),
+      plain_sums(LPT_FORMAT_F32, 1, kColumns);
+  Random random(26);
+  for (int64_t r = 0; r < kColumns; ++r) {
+    for (int64_t c = 0; c < kColumns; ++c) input.set(r, c, static_cast<float>(random.below(8)));
+  }
+  SoftmaxForwardRequest softmax{input.view(), plain.view(), 0.5, true, 0, kColumns, kWindow, plain_sums.data.data()};
+  softmax_forward_kernels().back().run(softmax);
+  softmax.output = output.view();
+  softmax.log_sums = sums.data.data();
+  for (const auto &kernel : softmax_exaq_kernels()) {
+    if (!can_run(kernel)) continue;
+    kernel.run({softmax, 4, -7.5});
+    for (int64_t r = 0; r < kColumns; ++r) {
+      EXPECT_NEAR(plain_sums.get(0, r), sums.get(0, r), 8 * kEps * (1 + std::fabs(plain_sums.get(0, r))))
+          << kernel.name;
+      for (int64_t c = 0; c < kColumns; ++c) {
+        EXPECT_NEAR(plain.get(r, c), output.get(r, c), 8 * kEps) << kernel.name << ": " << r << ", " << c;
+      }
+    }
+  }
 }
 
 TEST(SoftmaxExaq, KeepsSpecialsVisible) {

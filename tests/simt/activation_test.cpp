@@ -210,16 +210,20 @@ TEST(SimtSoftmax, LevelsEqualTheReference) {
     Matrix oracle = like(found);
     input.fill(random, values);
     const int64_t period = 1 + random.below(e.columns + 3);
+    Matrix sums(LPT_FORMAT_F32, 1, e.rows), expected_sums(LPT_FORMAT_F32, 1, e.rows);
     SoftmaxExaqRequest request = {
-        {input.view(), found.view(), random.chance(0.2) ? -0.7 : 0.3, random.chance(0.5), random.below(period), period},
+        {input.view(), found.view(), random.chance(0.2) ? -0.7 : 0.3, random.chance(0.5), random.below(period), period,
+         random.chance(0.5) ? 1 + random.below(e.columns + 2) : 0, sums.data.data()},
         static_cast<int32_t>(2 + i % 3),
         -0.5 - 5.0 * random.uniform()};
     ASSERT_EQ(softmax_exaq_device_kernels().front().unsupported_reason(request), nullptr);
     take_next_order();
     softmax_exaq_device_kernels().front().queue(request, nullptr);
     request.softmax.output = oracle.view();
+    request.softmax.log_sums = expected_sums.data.data();
     reference_of(softmax_exaq_kernels()).run(request);
     EXPECT_TRUE(found.is_intact() && found.data.equals(oracle.data)) << text_of(e, values);
+    EXPECT_TRUE(sums.is_intact() && sums.data.equals(expected_sums.data)) << text_of(e, values);
   }
 }
 
