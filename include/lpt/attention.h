@@ -164,11 +164,16 @@ typedef struct lpt_attention_options {
    * keys.
    */
   const lpt_tensor *key_lengths;
+  /**
+   * Research: rounds the arguments of exp to few levels, as lpt_exaq_softmax_forward() does. `scale` must be 1 and
+   * `is_causal` 0 there. Not in lpt_attention_backward(), and not with f64. Default NULL: none.
+   */
+  const lpt_exaq_options *exaq;
 } lpt_attention_options;
 
 /** @brief Defaults of lpt_attention_options. */
 #define LPT_ATTENTION_OPTIONS_INIT \
-  { sizeof(lpt_attention_options), 0, 0.0, 0, 0, 0, NULL, NULL, NULL, NULL }
+  { sizeof(lpt_attention_options), 0, 0.0, 0, 0, 0, NULL, NULL, NULL, NULL, NULL }
 
 /**
  * @brief Computes scaled dot-product attention: output = softmax(scale · query · key^T + mask) · value, for every head.
@@ -176,8 +181,8 @@ typedef struct lpt_attention_options {
  * The memory is linear in the numbers of queries and keys: there is no matrix of both. A query without a key gives zeros.
  *
  * On CPUs with AVX2 or AVX-512, one kernel computes everything. Tensors are then f32, bf16 or f16, and the scale is
- * positive. The heads that share a key head have at least 16 queries in all. Otherwise lpt_gemm() and lpt_softmax_forward()
- * compute blocks of queries. Adjacent batches of equal key lengths are computed together.
+ * positive, without `exaq`. The heads that share a key head have at least 16 queries in all. Otherwise lpt_gemm() and
+ * lpt_softmax_forward() compute blocks of queries. Adjacent batches of equal key lengths are computed together.
  *
  * Shapes    Tensors have the axes batch × heads × positions × width, of which the first, or the first two, may be
  *           missing. `query` has Q positions; `key` and `value` have K. The number of heads of `key` and `value` divides

@@ -152,11 +152,16 @@ typedef struct lpt_rmsnorm_options {
   double epsilon;         /**< Added to the mean square; finite, at least 0. Default 1e-5. */
   int32_t is_accumulated; /**< Weight gradient: 0 overwrites it, 1 adds to it. Default 0. */
   int32_t reserved;       /**< Must be 0. */
+  /**
+   * Of lpt_rmsnorm_backward(): rows × columns, added to the input gradient: the gradient of a residual connection around
+   * the norm. f64, f32, bf16 or f16. It may be `input_gradient`, in the same format and layout. Default NULL: none.
+   */
+  const lpt_tensor *residual_gradient;
 } lpt_rmsnorm_options;
 
 /** @brief Defaults of lpt_rmsnorm_options. */
 #define LPT_RMSNORM_OPTIONS_INIT \
-  { sizeof(lpt_rmsnorm_options), 0, 1e-5, 0, 0 }
+  { sizeof(lpt_rmsnorm_options), 0, 1e-5, 0, 0, NULL }
 
 /**
  * @brief Computes output = input · r · weight, where r = 1 / sqrt(mean of input² over the row + epsilon).
@@ -178,8 +183,8 @@ LPT_API lpt_status lpt_rmsnorm_forward(lpt_context *context, const lpt_tensor *i
 /**
  * @brief Computes sum = residual + branch, then the RMSNorm of the sum, row by row.
  *
- * Results have the bits of an addition and lpt_rmsnorm_forward() of `sum`. For the gradient of both `residual` and
- * `branch`, add lpt_rmsnorm_backward() to the gradient of `sum`.
+ * Results have the bits of an addition and lpt_rmsnorm_forward() of `sum`. The gradient of both `residual` and `branch` is
+ * that of lpt_rmsnorm_backward() with the gradient of `sum` as `residual_gradient`.
  *
  * Formats   `residual`, `branch` and `sum` have the same format. `weight` and `inverse_rms` are f32, or f64 where `sum`
  *           or `output` is f64.
@@ -209,9 +214,10 @@ LPT_API lpt_status lpt_rmsnorm_forward_sum(lpt_context *context, const lpt_tenso
  * Formats   `input` may be stored by lpt_quantize() in any format whose blocks are one row high. Vectors are f32, or
  *           f64 where `input`, `output_gradient` or `input_gradient` is f64.
  *
- * Rounding  The weight gradient is summed in f64, in an order that depends only on the shape.
+ * Rounding  The weight gradient is summed in f64, in an order that depends only on the shape. `residual_gradient` is added
+ *           in f32, or in f64 where a tensor is f64, before the input gradient is rounded.
  *
- * Overlap   Outputs may overlap neither inputs nor each other.
+ * Overlap   Outputs may overlap neither inputs nor each other, except `residual_gradient`.
  *
  * @param[in]     input            Rows × columns, as in lpt_rmsnorm_forward().
  * @param[in]     weight           Vector of columns.
@@ -237,11 +243,12 @@ typedef struct lpt_layernorm_options {
   double epsilon;         /**< Added to the variance; finite, at least 0. Default 1e-5. */
   int32_t is_accumulated; /**< Gradients of weight and bias: 0 overwrites them, 1 adds to them. Default 0. */
   int32_t reserved;       /**< Must be 0. */
+  const lpt_tensor *residual_gradient; /**< As in lpt_rmsnorm_options. Default NULL: none. */
 } lpt_layernorm_options;
 
 /** @brief Defaults of lpt_layernorm_options. */
 #define LPT_LAYERNORM_OPTIONS_INIT \
-  { sizeof(lpt_layernorm_options), 0, 1e-5, 0, 0 }
+  { sizeof(lpt_layernorm_options), 0, 1e-5, 0, 0, NULL }
 
 /**
  * @brief Computes output = (input - m) · r · weight + bias, with the mean m and r = 1 / sqrt(variance + epsilon) of the row.
@@ -274,8 +281,9 @@ LPT_API lpt_status lpt_layernorm_forward(lpt_context *context, const lpt_tensor 
  *           f64 where `input`, `output_gradient` or `input_gradient` is f64.
  *
  * Rounding  Gradients of weight and bias are summed in f64, in an order that depends only on the shape.
+ *           `residual_gradient` is added in f32, or in f64 where a tensor is f64, before the input gradient is rounded.
  *
- * Overlap   Outputs may overlap neither inputs nor each other.
+ * Overlap   Outputs may overlap neither inputs nor each other, except `residual_gradient`.
  *
  * @param[in]     input              Rows × columns, as in lpt_layernorm_forward().
  * @param[in]     weight             Vector of columns. NULL: ones.

@@ -53,6 +53,7 @@ struct RmsnormBackwardRequest {
   bool is_centered = false;             // LayerNorm; then the weight may be NULL: ones
   const void *mean = nullptr;           // for is_centered
   double *bias_gradient_sum = nullptr;  // for is_centered, as weight_gradient_sum
+  MatrixView residual_gradient{};       // added to dx before it is rounded; data NULL: none. It may be input_gradient
 };
 
 // Computes the table of a rotary embedding: scale · cos(a) and scale · sin(a) of the angle a = position · frequency(i) for each

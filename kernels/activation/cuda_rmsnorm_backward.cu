@@ -9,7 +9,7 @@ namespace lpt {
 namespace {
 
 struct InputJob {
-  DeviceRows input, output_gradient, input_gradient, weight;
+  DeviceRows input, output_gradient, input_gradient, weight, residual_gradient;
   const float *inverse_rms;
   const float *mean;  // for LayerNorm
   double share;       // 1 / columns
@@ -70,6 +70,11 @@ __global__ void __launch_bounds__(kLineThreads) rmsnorm_backward(InputJob job) {
         if (kIsCentered) weighted -= weighted_mean;
         const float normal = (kIsCentered ? x.number[i] - center : x.number[i]) * inverse;
         dy.number[i] = inverse * (weighted - normal * mean);
+      }
+      if (job.residual_gradient.data != nullptr) {
+        const FloatFragment residual = load_line(job.residual_gradient, row, column, count);
+#pragma unroll
+        for (int32_t i = 0; i < kFragment; ++i) dy.number[i] += residual.number[i];
       }
       store_line(job.input_gradient, row, column, count, dy);
     }
@@ -168,6 +173,7 @@ void rmsnorm_backward_cuda(const RmsnormBackwardRequest &request, void *stream) 
                         lines_of(request.output_gradient),
                         lines_of(request.input_gradient),
                         line_of_vector(request.weight),
+                        request.residual_gradient.data == nullptr ? DeviceRows{} : lines_of(request.residual_gradient),
                         static_cast<const float *>(request.inverse_rms),
                         static_cast<const float *>(request.mean),
                         1.0 / static_cast<double>(input.columns),

@@ -35,7 +35,8 @@ const char *unsupported_rmsnorm_sum(const RmsnormSumRequest &r) {
 const char *unsupported_rmsnorm_backward(const RmsnormBackwardRequest &r) {
   if (r.is_f64) return "takes weights of f32 only";
   if (r.weight_gradient_sum != nullptr) return "gives the gradient of the input only";
-  return unsupported_views({&r.input, &r.output_gradient, &r.input_gradient});
+  const MatrixView &residual = r.residual_gradient.format.id == LPT_FORMAT_NONE ? r.input : r.residual_gradient;
+  return unsupported_views({&r.input, &r.output_gradient, &r.input_gradient, &residual});
 }
 
 const char *unsupported_gradient_parts(const GradientPartsRequest &r) {

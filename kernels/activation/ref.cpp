@@ -171,7 +171,9 @@ void rmsnorm_backward(const RmsnormBackwardRequest &request) {
     for (int64_t column = 0; column < columns; ++column) {
       const T normal = (load<T>(request.input, row, column) - center) * inverse;
       const T weighted = static_cast<T>(weight_at(column)) * load<T>(request.output_gradient, row, column);
-      store<T>(request.input_gradient, row, column, inverse * ((weighted - weighted_mean) - normal * mean));
+      T gradient = inverse * ((weighted - weighted_mean) - normal * mean);
+      if (request.residual_gradient.data != nullptr) gradient += load<T>(request.residual_gradient, row, column);
+      store<T>(request.input_gradient, row, column, gradient);
     }
   }
 }
@@ -323,7 +325,8 @@ void rmsnorm_forward_any_ref(const RmsnormForwardRequest &request) {
 
 void rmsnorm_backward_any_ref(const RmsnormBackwardRequest &request) {
   const bool is_f64 = request.is_f64 || is_double(request.input) || is_double(request.output_gradient) ||
-                      (request.input_gradient.data != nullptr && is_double(request.input_gradient));
+                      (request.input_gradient.data != nullptr && is_double(request.input_gradient)) ||
+                      (request.residual_gradient.data != nullptr && is_double(request.residual_gradient));
   is_f64 ? rmsnorm_backward<double>(request) : rmsnorm_backward<float>(request);
 }
 

@@ -99,13 +99,15 @@ void rmsnorm_backward(const RmsnormBackwardRequest &request) {
       }
     });
     if (request.input_gradient.data == nullptr) continue;
-    const RowSource outputs = line_of(request.input_gradient, row);
+    const RowSource outputs = line_of(request.input_gradient, row), others = line_of(request.residual_gradient, row);
     const F32 mean = broadcast(static_cast<float>(sum.total() / static_cast<double>(width)));
     const F32 weighted_mean = broadcast(static_cast<float>(weighted_sum.total() / static_cast<double>(width)));
     for_columns(0, width, [&](int64_t column, ActiveLanes columns) {
       F32 weighted = load_row<kIsF32>(gradients, column, columns) * weight_at<kIsCentered>(weights, column, columns);
       if (kIsCentered) weighted = weighted - weighted_mean;
-      store_row<kIsF32>(outputs, column, columns, r * neg_mul_add(normal_at(column, columns), mean, weighted));
+      F32 gradient = r * neg_mul_add(normal_at(column, columns), mean, weighted);
+      if (others.data != nullptr) gradient = gradient + load_row<kIsF32>(others, column, columns);
+      store_row<kIsF32>(outputs, column, columns, gradient);
     });
   }
 }
@@ -120,7 +122,8 @@ void LPT_KERNEL(rmsnorm_forward)(const RmsnormForwardRequest &request) {
 
 void LPT_KERNEL(rmsnorm_backward)(const RmsnormBackwardRequest &request) {
   const bool all = is_f32(request.input) && is_f32(request.output_gradient) &&
-                   (request.input_gradient.data == nullptr || is_f32(request.input_gradient));
+                   (request.input_gradient.data == nullptr || is_f32(request.input_gradient)) &&
+                   (request.residual_gradient.data == nullptr || is_f32(request.residual_gradient));
   if (request.is_centered) return all ? rmsnorm_backward<true, true>(request) : rmsnorm_backward<false, true>(request);
   all ? rmsnorm_backward<true, false>(request) : rmsnorm_backward<false, false>(request);
 }

@@ -38,13 +38,14 @@ const char *unsupported_rmsnorm_forward_any(const RmsnormForwardRequest &request
   return unsupported_any({&request.input, &request.output});
 }
 
-// Returns the input if no input gradient is requested, so that no condition applies to the gradient.
-const MatrixView &input_gradient_or_input(const RmsnormBackwardRequest &request) {
-  return request.input_gradient.format.id == LPT_FORMAT_NONE ? request.input : request.input_gradient;
+// Returns the view, or the input for a view without a format, so that no condition applies to the view.
+const MatrixView &view_or_input(const RmsnormBackwardRequest &request, const MatrixView &view) {
+  return view.format.id == LPT_FORMAT_NONE ? request.input : view;
 }
 
 const char *unsupported_rmsnorm_backward_any(const RmsnormBackwardRequest &request) {
-  return unsupported_any({&request.input, &request.output_gradient, &input_gradient_or_input(request)});
+  return unsupported_any({&request.input, &request.output_gradient, &view_or_input(request, request.input_gradient),
+                          &view_or_input(request, request.residual_gradient)});
 }
 
 const char *unsupported_rotary_any(const RotaryRequest &request) {
@@ -113,7 +114,8 @@ const char *unsupported_rmsnorm_forward_vectors(const RmsnormForwardRequest &req
 
 const char *unsupported_rmsnorm_backward_vectors(const RmsnormBackwardRequest &request) {
   if (request.is_f64) return "the weight is f64";
-  return unsupported_vectors({&request.input, &request.output_gradient, &input_gradient_or_input(request)});
+  return unsupported_vectors({&request.input, &request.output_gradient, &view_or_input(request, request.input_gradient),
+                              &view_or_input(request, request.residual_gradient)});
 }
 
 const char *unsupported_rotary_table_vectors(const RotaryTableRequest &request) {

@@ -21,16 +21,6 @@ lpt_swiglu_options swiglu_options(lpt_swiglu_smoothing smoothing) {
 }  // namespace
 
 template <typename T>
-void add(const Matrix<T> &a, const Matrix<T> &b, const Matrix<T> &sum) {
-  const T *from_a = a.row(0);
-  const T *from_b = b.row(0);
-  T *to = sum.row(0);
-  for (int64_t i = 0; i < sum.rows() * sum.columns(); ++i) {
-    to[i] = from_a[i] + from_b[i];
-  }
-}
-
-template <typename T>
 size_t BlockActivations<T>::bytes(lpt_context *context) const {
   size_t sum = 0;
   for (const lpt_tensor *tensor :
@@ -196,23 +186,21 @@ void Block<T>::backward(lpt_context *context, const Pass &pass, BlockActivations
   norm_backward(context, kept.input.get(), *attention_norm_, kept.attention_rms, pass, scratch, gradient);
 }
 
-// Propagates the gradient in scratch.normed through a norm, and adds it to the gradient of the stream.
+// Propagates the gradient in scratch.normed through a norm, and adds the result to the gradient of the stream.
 template <typename T>
 void Block<T>::norm_backward(lpt_context *context, const lpt_tensor *input, const Parameter &weight,
                              const Matrix<T> &rms, const Pass &pass, BlockScratch<T> &scratch,
                              const Matrix<T> &gradient) {
   lpt_rmsnorm_options options = LPT_RMSNORM_OPTIONS_INIT;
   options.is_accumulated = pass.is_accumulated ? 1 : 0;
+  options.residual_gradient = gradient.tensor();
   check(context, lpt_rmsnorm_backward(context, input, weight.value.get(), rms.tensor(), scratch.normed.tensor(),
-                                      &options, scratch.projected.tensor(), weight.gradient.get()));
+                                      &options, gradient.tensor(), weight.gradient.get()));
   if (ranks_ == nullptr) {  // else the gradient is partial and is reduced first
     pass.tell(context, weight);
   }
-  add(gradient, scratch.projected, gradient);
 }
 
-template void add(const Matrix<float> &, const Matrix<float> &, const Matrix<float> &);
-template void add(const Matrix<double> &, const Matrix<double> &, const Matrix<double> &);
 template struct BlockActivations<float>;
 template struct BlockActivations<double>;
 template struct BlockScratch<float>;

@@ -104,10 +104,6 @@ class Block {
   Rotary rotary_;
 };
 
-// sum = a + b, element by element. sum may be a or b.
-template <typename T>
-void add(const Matrix<T> &a, const Matrix<T> &b, const Matrix<T> &sum);
-
 extern template class Block<float>;
 extern template class Block<double>;
 

@@ -199,7 +199,8 @@ Status attention_forward(Context &context, const AttentionInputs &inputs, const 
   if (attention.has_log_sums()) LPT_TRY(check_no_overlap(log_sums, result));
   const AttentionForwardRequest request = forward_request(attention, result);
   const KernelFamily<AttentionForwardRequest> family("attention_forward", attention_forward_kernels);
-  const KernelEntry<AttentionForwardRequest> *const kernel = find_attention_kernel(context, family, request);
+  const KernelEntry<AttentionForwardRequest> *const kernel =
+      options.exaq == nullptr ? find_attention_kernel(context, family, request) : nullptr;
   if (kernel == nullptr) return attention_forward_by_gemms(attention, result);
   return attention.is_check() ? Status() : run_parts(attention, *kernel, request);
 }
@@ -213,6 +214,7 @@ Status attention_backward(Context &context, const AttentionInputs &inputs, const
   const Heads &query = attention.query, &key = attention.key, &value = attention.value;
   const Device &device = context.queue.device();
   const bool needs_data = !attention.is_check();
+  if (options.exaq != nullptr) return unsupported("options.exaq is set: expected NULL in a backward pass");
   if ((options.output == nullptr) != (options.log_sum_exp == nullptr)) {
     return invalid("options have %s alone: expected output and log_sum_exp, or neither",
                    options.output == nullptr ? "log_sum_exp" : "output");

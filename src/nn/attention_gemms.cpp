@@ -127,7 +127,8 @@ Status compute_probabilities(const Attention &attention, const Block &block, con
                                     .period = std::max<int64_t>(block.count, 1),
                                     .window = options.window,
                                     .log_sums = log_sums};
-  return run_softmax_forward(attention.context, whole, attention.is_check());
+  if (options.exaq == nullptr) return run_softmax_forward(attention.context, whole, attention.is_check());
+  return run_softmax_exaq(attention.context, {whole, options.exaq->bits, options.exaq->clip}, attention.is_check());
 }
 
 // Computes the gradient of the scores: scale · p · (dp - sum(p · dp)).

@@ -2,10 +2,18 @@
 
 #include <cfloat>
 
+#include "src/nn/softmax.hpp"
 #include "src/tensor/checks.hpp"
 
 namespace lpt {
 namespace {
+
+Status check_exaq(const lpt_exaq_options &options) {
+  LPT_TRY(check_levels(options));
+  if (options.flags != 0) return unsupported("exaq.flags is %lld: expected 0", number(options.flags));
+  if (options.scale != 1.0) return invalid("exaq.scale is %g: expected 1", options.scale);
+  return options.is_causal == 0 ? Status() : invalid("exaq.is_causal is %d: expected 0", options.is_causal);
+}
 
 Status check_options(const lpt_attention_options &options) {
   LPT_TRY(check_flags("flags", options.flags));
@@ -13,8 +21,10 @@ Status check_options(const lpt_attention_options &options) {
   LPT_TRY(check_choice("is_causal", options.is_causal, 1));
   if (options.reserved != 0) return unsupported("reserved is %d: expected 0", options.reserved);
   if (options.window < 0) return invalid("window is %lld: expected 0 or more", number(options.window));
-  if (options.window == 0 || options.is_causal != 0) return {};
-  return invalid("window is %lld and is_causal is 0: expected 1", number(options.window));
+  if (options.window != 0 && options.is_causal == 0) {
+    return invalid("window is %lld and is_causal is 0: expected 1", number(options.window));
+  }
+  return options.exaq == nullptr ? Status() : check_exaq(*options.exaq);
 }
 
 // Reads the mask, which is added to the scores. Missing axes and axes of extent 1 are broadcast.

@@ -16,12 +16,13 @@ namespace {
 
 // Checks the options of RMSNorm or LayerNorm.
 template <typename Options>
-Status check_norm_options(const Options &options) {
+Status check_norm_options(const Options &options, bool is_backward) {
   LPT_TRY(check_flags("flags", options.flags));
   LPT_TRY(check_finite("epsilon", options.epsilon, 0.0, DBL_MAX));
   LPT_TRY(check_choice("is_accumulated", options.is_accumulated, 1));
   if (options.reserved != 0) return unsupported("reserved is %d: expected 0", options.reserved);
-  return {};
+  if (is_backward || options.residual_gradient == nullptr) return {};
+  return invalid("residual_gradient is set: expected NULL in a forward pass");
 }
 
 bool is_double(const MatrixView &view) { return view.format.id == LPT_FORMAT_F64; }
@@ -188,6 +189,10 @@ void write_weight_gradient(const std::vector<double> &sums, const Blocks &blocks
   }
 }
 
+MatrixView cut_optional_rows(const MatrixView &view, int64_t begin, int64_t count) {
+  return view.data == nullptr ? view : cut_rows(view, begin, count);
+}
+
 // The kernels of the backward pass of a norm; NULL: not needed.
 struct NormSteps {
   const KernelEntry<RmsnormBackwardRequest> *input = nullptr;
@@ -230,6 +235,7 @@ Status queue_norm_rows(Context &context, const NormSteps &steps, const RmsnormBa
   if (whole.is_centered) part.mean = static_cast<const float *>(whole.mean) + begin;
   if (steps.input != nullptr) {
     part.input_gradient = cut_rows(whole.input_gradient, begin, input.rows);
+    part.residual_gradient = cut_optional_rows(whole.residual_gradient, begin, input.rows);
     LPT_TRY(queue_kernel(context, *steps.input, part));
   }
   const int64_t first = begin / part_rows * input.columns;
@@ -309,6 +315,7 @@ Status run_backward(Context &context, const MatrixView &input, const RmsnormBack
     part.input = stored.rows(start, begin, count);
     part.output_gradient = cut_rows(whole.output_gradient, begin, count);
     if (has_input_gradient) part.input_gradient = cut_rows(whole.input_gradient, begin, count);
+    part.residual_gradient = cut_optional_rows(whole.residual_gradient, begin, count);
     part.inverse_rms = cut_vector(whole.inverse_rms, whole.is_f64, begin);
     part.mean = cut_vector(whole.mean, whole.is_f64, begin);
     if (gradients.weight.is_requested) part.weight_gradient_sum = weight_sums.data() + i * columns;
@@ -335,10 +342,22 @@ Status run_backward(Context &context, const MatrixView &input, const RmsnormBack
 
 // The tensors of a backward pass. `mean` and `bias_gradient` are only for LayerNorm.
 struct BackwardTensors {
-  const Tensor *input, *weight, *mean, *inverse, *output_gradient;
+  const Tensor *input, *weight, *mean, *inverse, *output_gradient, *residual_gradient;
   Tensor *input_gradient, *weight_gradient, *bias_gradient;
   const char *inverse_name;
 };
+
+Status check_residual(const Context &context, const BackwardTensors &tensors, bool needs_data,
+                      RmsnormBackwardRequest &whole) {
+  constexpr const char *kName = "residual_gradient";
+  if (tensors.residual_gradient == nullptr) return {};
+  if (tensors.input_gradient == nullptr) return invalid("input_gradient is NULL and %s is set: expected both", kName);
+  MatrixView &view = whole.residual_gradient;
+  LPT_TRY(check_wide_matrix(tensors.residual_gradient, kName, needs_data, view, context.queue.device()));
+  LPT_TRY(check_shape(view, kName, whole.input_gradient.rows, whole.input_gradient.columns, "input_gradient"));
+  whole.is_f64 = whole.is_f64 || is_double(view);
+  return check_in_place(whole.input_gradient, "input_gradient", view, kName);
+}
 
 Status norm_backward(Context &context, const BackwardTensors &tensors, bool is_centered, bool needs_data,
                      bool is_accumulated) {
@@ -357,6 +376,7 @@ Status norm_backward(Context &context, const BackwardTensors &tensors, bool is_c
     LPT_TRY(check_shape(whole.input_gradient, "input_gradient", rows, columns, "input"));
     whole.is_f64 = whole.is_f64 || is_double(whole.input_gradient);
   }
+  LPT_TRY(check_residual(context, tensors, needs_data, whole));
   const lpt_format format = whole.is_f64 ? LPT_FORMAT_F64 : LPT_FORMAT_F32;
   void *inverse_data = nullptr, *mean_data = nullptr;
   MatrixView weight, weight_gradient, bias_gradient;
@@ -379,6 +399,10 @@ Status norm_backward(Context &context, const BackwardTensors &tensors, bool is_c
                          {weight, "weight"},
                          {vector_view(format, inverse_data, rows), tensors.inverse_name},
                          {vector_view(format, mean_data, rows), "mean"}}));
+  if (whole.residual_gradient.format.id != LPT_FORMAT_NONE) {
+    LPT_TRY(check_no_overlap(weight_gradient, "weight_gradient", whole.residual_gradient, "residual_gradient"));
+    LPT_TRY(check_no_overlap(bias_gradient, "bias_gradient", whole.residual_gradient, "residual_gradient"));
+  }
   const VectorGradients gradients{{tensors.weight_gradient != nullptr, weight_gradient.data, is_accumulated},
                                   {tensors.bias_gradient != nullptr, bias_gradient.data, is_accumulated}};
   return is_on_cpu(context) ? run_backward(context, stored_view, whole, gradients, !needs_data)
@@ -390,7 +414,7 @@ Status norm_backward(Context &context, const BackwardTensors &tensors, bool is_c
 Status rmsnorm_forward(Context &context, const Tensor *input, const Tensor *weight, const lpt_rmsnorm_options &options,
                        Tensor *output, Tensor *inverse_rms) {
   RmsnormForwardRequest whole{};
-  LPT_TRY(check_norm_options(options));
+  LPT_TRY(check_norm_options(options, false));
   const bool needs_data = !is_check_only(options.flags);
   LPT_TRY(check_wide_matrix(input, "input", needs_data, whole.input, context.queue.device()));
   LPT_TRY(check_forward(context, weight, options, {"input", "inverse_rms"}, output, inverse_rms, whole));
@@ -405,7 +429,7 @@ Status rmsnorm_forward_sum(Context &context, const Tensor *residual, const Tenso
   RmsnormForwardRequest whole{};
   Addends addends{};
   const KernelEntry<RmsnormForwardRequest> *kernel = nullptr;
-  LPT_TRY(check_norm_options(options));
+  LPT_TRY(check_norm_options(options, false));
   LPT_TRY(check_wide_matrix(sum, "sum", needs_data, whole.input, context.queue.device()));
   LPT_TRY(check_addends(context, residual, branch, needs_data, whole.input, addends));
   LPT_TRY(check_forward(context, weight, options, {"sum", "inverse_rms"}, output, inverse_rms, whole));
@@ -444,7 +468,7 @@ Status layernorm_forward(Context &context, const Tensor *input, const Tensor *we
                          Tensor *inverse_deviation) {
   RmsnormForwardRequest whole{};
   whole.is_centered = true;
-  LPT_TRY(check_norm_options(options));
+  LPT_TRY(check_norm_options(options, false));
   const bool needs_data = !is_check_only(options.flags);
   const Device &device = context.queue.device();
   LPT_TRY(check_wide_matrix(input, "input", needs_data, whole.input, device));
@@ -469,27 +493,27 @@ Status layernorm_forward(Context &context, const Tensor *input, const Tensor *we
 Status rmsnorm_backward(Context &context, const Tensor *input, const Tensor *weight, const Tensor *inverse_rms,
                         const Tensor *output_gradient, const lpt_rmsnorm_options &options, Tensor *input_gradient,
                         Tensor *weight_gradient) {
-  LPT_TRY(check_norm_options(options));
+  LPT_TRY(check_norm_options(options, true));
   if (input_gradient == nullptr && weight_gradient == nullptr) {
     return invalid("input_gradient and weight_gradient are NULL: expected at least one output");
   }
-  return norm_backward(
-      context,
-      {input, weight, nullptr, inverse_rms, output_gradient, input_gradient, weight_gradient, nullptr, "inverse_rms"},
-      false, !is_check_only(options.flags), options.is_accumulated != 0);
+  return norm_backward(context,
+                       {input, weight, nullptr, inverse_rms, output_gradient, options.residual_gradient, input_gradient,
+                        weight_gradient, nullptr, "inverse_rms"},
+                       false, !is_check_only(options.flags), options.is_accumulated != 0);
 }
 
 Status layernorm_backward(Context &context, const Tensor *input, const Tensor *weight, const Tensor *mean,
                           const Tensor *inverse_deviation, const Tensor *output_gradient,
                           const lpt_layernorm_options &options, Tensor *input_gradient, Tensor *weight_gradient,
                           Tensor *bias_gradient) {
-  LPT_TRY(check_norm_options(options));
+  LPT_TRY(check_norm_options(options, true));
   if (input_gradient == nullptr && weight_gradient == nullptr && bias_gradient == nullptr) {
     return invalid("input_gradient, weight_gradient and bias_gradient are NULL: expected at least one output");
   }
   return norm_backward(context,
-                       {input, weight, mean, inverse_deviation, output_gradient, input_gradient, weight_gradient,
-                        bias_gradient, "inverse_deviation"},
+                       {input, weight, mean, inverse_deviation, output_gradient, options.residual_gradient,
+                        input_gradient, weight_gradient, bias_gradient, "inverse_deviation"},
                        true, !is_check_only(options.flags), options.is_accumulated != 0);
 }
 

@@ -65,9 +65,20 @@ Split split_of(const SoftmaxForwardRequest &whole) {
 
 }  // namespace
 
+Status check_levels(const lpt_exaq_options &options) {
+  if (options.bits < 2 || options.bits > 4) return invalid("bits is %d: expected 2, 3 or 4", options.bits);
+  return check_finite("clip", options.clip, -10000.0, -0.001);
+}
+
 Status run_softmax_forward(Context &context, const SoftmaxForwardRequest &whole, bool is_check) {
   return launch(context, {"softmax_forward", softmax_forward_kernels}, whole,
                 {whole.input.format.id, whole.output.format.id}, is_check, split_of(whole), cut_softmax);
+}
+
+Status run_softmax_exaq(Context &context, const SoftmaxExaqRequest &whole, bool is_check) {
+  return launch(context, {"softmax_exaq", softmax_exaq_kernels}, whole,
+                {whole.softmax.input.format.id, whole.softmax.output.format.id}, is_check, split_of(whole.softmax),
+                cut_levels);
 }
 
 Status run_softmax_backward(Context &context, const SoftmaxBackwardRequest &whole, bool is_check) {
@@ -90,12 +101,9 @@ Status exaq_softmax_forward(Context &context, const Tensor *input, const lpt_exa
   plain.scale = options.scale;
   plain.is_causal = options.is_causal;
   SoftmaxExaqRequest whole{{}, options.bits, options.clip};
-  if (options.bits < 2 || options.bits > 4) return invalid("bits is %d: expected 2, 3 or 4", options.bits);
-  LPT_TRY(check_finite("clip", options.clip, -10000.0, -0.001));
+  LPT_TRY(check_levels(options));
   LPT_TRY(prepare(context, input, plain, output, whole.softmax));
-  return launch(context, {"softmax_exaq", softmax_exaq_kernels}, whole,
-                {whole.softmax.input.format.id, whole.softmax.output.format.id}, is_check_only(options.flags),
-                split_of(whole.softmax), cut_levels);
+  return run_softmax_exaq(context, whole, is_check_only(options.flags));
 }
 
 Status softmax_backward(Context &context, const Tensor *output, const Tensor *output_gradient,

@@ -37,7 +37,16 @@ struct Rules {
   bool is_causal;
   double scale;
   int64_t window = 0;
-  Numbers mask = {};  // heads × queries × keys, shared by all batches; empty: no mask
+  Numbers mask = {};      // heads × queries × keys, shared by all batches; empty: no mask
+  int32_t exaq_bits = 0;  // 0: no levels
+  double exaq_clip = 0;
+
+  // Returns the argument of exp, at most 0, rounded to its level.
+  double at_level(double argument) const {
+    if (exaq_bits == 0 || argument == -INFINITY) return argument;
+    const double last = std::ldexp(1.0, exaq_bits) - 1, step = -exaq_clip / last;
+    return (std::max(std::nearbyint(argument / step + last), 0.0) - last) * step;
+  }
 };
 
 // Computes attention by its definition in double, head by head. `log_sums` receives one value for each row of the output.
@@ -65,7 +74,7 @@ Numbers attend(const Sizes &s, const Numbers &query, const Numbers &key, const N
           largest = std::max(largest, weights.back());
         }
         if (largest == -INFINITY) weights.clear();
-        for (double &weight : weights) sum += weight = std::exp(weight - largest);
+        for (double &weight : weights) sum += weight = std::exp(rules.at_level(weight - largest));
         if (log_sums != nullptr) log_sums->push_back(weights.empty() ? -INFINITY : largest + std::log(sum));
         for (int64_t c = 0; c < s.value_width; ++c) {
           double result = 0;
@@ -278,6 +287,48 @@ TEST(Attention, TakesWindowsAndMasks) {
           expect_near(numbers_of(c, exact.key.get()), numbers_of(c, found->key.get()), 4 * bound_of(format));
           expect_near(numbers_of(c, exact.value.get()), numbers_of(c, found->value.get()), 4 * bound_of(format));
         }
+      }
+    }
+  }
+}
+
+// Scores are multiples of 1/2 and levels are integers, so that every rounding to a level is exact, or a tie.
+TEST(Attention, RoundsArgumentsToLevels) {
+  const Context context = make_context(2);
+  lpt_context *const c = context.get();
+  const Sizes sizes[] = {{2, 4, 2, 40, 50, 16, 8}, {1, 2, 1, 150, 140, 8, 8}, {2, 2, 1, 3, 70, 16, 16}};
+  const auto integers = [](const std::vector<int64_t> &extents, uint64_t place) {
+    Numbers numbers = draw_normal(place, product(extents));
+    for (double &number : numbers) number = std::clamp(std::nearbyint(number), -1.0, 1.0);
+    return numbers;
+  };
+  for (const lpt_format format : {LPT_FORMAT_F32, LPT_FORMAT_BF16, LPT_FORMAT_F16}) {
+    for (const Sizes &s : sizes) {
+      for (const int32_t bits : {2, 3, 4}) {
+        SCOPED_TRACE(name_of(format) + " " + s.text() + " bits " + std::to_string(bits));
+        const Tensor query = make(c, format, s.query(), integers(s.query(), 111)),
+                     key = make(c, format, s.key(), integers(s.key(), 112)), value = any(c, format, s.value(), 113),
+                     output = make_tensor(c, format, s.output()),
+                     log_sums = make_tensor(c, LPT_FORMAT_F32, {s.batch, s.heads, s.queries});
+        Rules rules{true, 0.5, bits == 3 ? 0 : 11, integers({s.heads, s.queries, s.keys}, 114)};
+        for (size_t i = 0; i < rules.mask.size(); i += 5) rules.mask[i] = -INFINITY;
+        rules.exaq_bits = bits;
+        rules.exaq_clip = 1 - (1 << bits);
+        const Tensor mask = make(c, LPT_FORMAT_F32, {s.heads, s.queries, s.keys}, rules.mask);
+        lpt_exaq_options exaq = LPT_EXAQ_OPTIONS_INIT;
+        exaq.bits = bits;
+        exaq.clip = rules.exaq_clip;
+        lpt_attention_options options = options_of(true, rules.scale);
+        options.window = rules.window;
+        options.mask = mask.get();
+        options.log_sum_exp = log_sums.get();
+        options.exaq = &exaq;
+        ASSERT_TRUE(ok(c, lpt_attention_forward(c, query.get(), key.get(), value.get(), &options, output.get())));
+        Numbers expected_sums;
+        const Numbers expected = attend(s, numbers_of(c, query.get()), numbers_of(c, key.get()),
+                                        numbers_of(c, value.get()), rules, &expected_sums);
+        expect_near(expected, numbers_of(c, output.get()), bound_of(format));
+        expect_log_sums_near(expected_sums, numbers_of(c, log_sums.get()));
       }
     }
   }

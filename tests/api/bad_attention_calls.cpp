@@ -35,9 +35,45 @@ auto key_lengths(const std::vector<int64_t> &lengths) {
   };
 }
 
+// Runs attention with EXAQ options set by `change`.
+template <typename Change>
+lpt_status attend_exaq(World &w, Change change, bool is_backward = false) {
+  lpt_exaq_options exaq = LPT_EXAQ_OPTIONS_INIT;
+  change(exaq);
+  return attend_with(
+      w, [&](lpt_attention_options &options, Tensor &, lpt_context *) { options.exaq = &exaq; }, is_backward);
+}
+
 }  // namespace
 
 const std::vector<BadCall> kAttentionCalls = {
+    {"attention_forward: levels of five bits",
+     LPT_INVALID_ARGUMENT,
+     {"bits is 5", "2, 3 or 4"},
+     [](World &w) { return attend_exaq(w, [](lpt_exaq_options &o) { o.bits = 5; }); }},
+    {"attention_forward: EXAQ with a scale of its own",
+     LPT_INVALID_ARGUMENT,
+     {"exaq.scale is 0.5", "expected 1"},
+     [](World &w) { return attend_exaq(w, [](lpt_exaq_options &o) { o.scale = 0.5; }); }},
+    {"attention_forward: causal EXAQ",
+     LPT_INVALID_ARGUMENT,
+     {"exaq.is_causal is 1", "expected 0"},
+     [](World &w) { return attend_exaq(w, [](lpt_exaq_options &o) { o.is_causal = 1; }); }},
+    {"attention_forward: EXAQ with flags",
+     LPT_UNSUPPORTED,
+     {"exaq.flags is 1", "expected 0"},
+     [](World &w) { return attend_exaq(w, [](lpt_exaq_options &o) { o.flags = 1; }); }},
+    {"attention_forward: EXAQ options without a size",
+     LPT_INVALID_ARGUMENT,
+     {"options->exaq->struct_size is 0"},
+     [](World &w) { return attend_exaq(w, [](lpt_exaq_options &o) { o.struct_size = 0; }); }},
+    {"attention_backward: EXAQ",
+     LPT_UNSUPPORTED,
+     {"exaq is set", "NULL in a backward pass"},
+     [](World &w) {
+       return attend_exaq(
+           w, [](lpt_exaq_options &) {}, true);
+     }},
     {"attention_forward: heads that do not divide",
      LPT_INVALID_ARGUMENT,
      {"key is 3 x 4 x 8", "divides 4"},

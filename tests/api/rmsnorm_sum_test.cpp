@@ -57,6 +57,68 @@ TEST(RmsnormForwardSum, MayTakeThePlaceOfAnAddend) {
   EXPECT_EQ(bytes_of(c, output.get()), bytes_of(c, again.get()));
 }
 
+// The gradient of a residual connection: the bits of the gradient of the norm in f32 and an addition.
+TEST(RmsnormForwardSum, GradientAddsThatOfTheSum) {
+  for (const lpt_format format : {LPT_FORMAT_F64, LPT_FORMAT_F32, LPT_FORMAT_BF16, LPT_FORMAT_F16}) {
+    for (const auto &[rows, columns] : {std::pair<int64_t, int64_t>(1, 1), {5, 37}, {300, 257}, {0, 4}}) {
+      const Stream s(format, rows, columns);
+      lpt_context *const c = s.context.get();
+      const Tensor inverse = vector_of(c, s.wide(), std::vector<double>(static_cast<size_t>(rows), 0.7));
+      const Tensor alone = make_tensor(c, s.wide(), rows, columns), gradient = s.matrix(), mean = s.column();
+      const Tensor given = tensor_of(c, format, rows, columns, draw_normal(4, rows * columns));
+      const std::vector<double> b = numbers_of(c, given.get());
+      for (const bool is_layernorm : {false, true}) {
+        const auto backward = [&](const lpt_tensor *residual, lpt_tensor *out) {
+          lpt_rmsnorm_options rmsnorm = LPT_RMSNORM_OPTIONS_INIT;
+          lpt_layernorm_options layernorm = LPT_LAYERNORM_OPTIONS_INIT;
+          rmsnorm.residual_gradient = layernorm.residual_gradient = residual;
+          return is_layernorm ? lpt_layernorm_backward(c, s.residual.get(), s.weight.get(), mean.get(), inverse.get(),
+                                                       s.branch.get(), &layernorm, out, nullptr, nullptr)
+                              : lpt_rmsnorm_backward(c, s.residual.get(), s.weight.get(), inverse.get(), s.branch.get(),
+                                                     &rmsnorm, out, nullptr);
+        };
+        ASSERT_TRUE(ok(c, backward(nullptr, alone.get())));
+        const std::vector<double> a = numbers_of(c, alone.get());
+        std::vector<double> added(a.size());
+        for (size_t i = 0; i < a.size(); ++i) {
+          added[i] = format == LPT_FORMAT_F64 ? a[i] + b[i] : static_cast<double>(static_cast<float>(a[i] + b[i]));
+        }
+        const Tensor expected = tensor_of(c, format, rows, columns, added);
+        ASSERT_TRUE(ok(c, backward(given.get(), gradient.get())));
+        EXPECT_EQ(bytes_of(c, expected.get()), bytes_of(c, gradient.get())) << name_of(format);
+        const Tensor in_place = tensor_of(c, format, rows, columns, b);
+        ASSERT_TRUE(ok(c, backward(in_place.get(), in_place.get())));
+        EXPECT_EQ(bytes_of(c, expected.get()), bytes_of(c, in_place.get())) << name_of(format);
+      }
+    }
+  }
+}
+
+TEST(RmsnormForwardSum, GradientRejectsWhatDoesNotFit) {
+  const Stream s(LPT_FORMAT_F32, 6, 33), narrow(LPT_FORMAT_F32, 6, 32);
+  lpt_context *const c = s.context.get();
+  const Tensor inverse = s.column(), output = s.matrix(), vector = make_tensor(c, LPT_FORMAT_F32, {33});
+  lpt_rmsnorm_options options = LPT_RMSNORM_OPTIONS_INIT;
+  options.residual_gradient = s.branch.get();
+  EXPECT_EQ(LPT_INVALID_ARGUMENT,
+            lpt_rmsnorm_forward(c, s.residual.get(), s.weight.get(), &options, output.get(), nullptr));
+  expect_words({"residual_gradient is set", "NULL in a forward pass"}, lpt_context_error(c));
+  const auto reject = [&](const lpt_tensor *residual, lpt_tensor *gradient, lpt_tensor *weight_gradient,
+                          const std::vector<const char *> &words) {
+    options.residual_gradient = residual;
+    EXPECT_EQ(LPT_INVALID_ARGUMENT, lpt_rmsnorm_backward(c, s.residual.get(), s.weight.get(), inverse.get(),
+                                                         s.branch.get(), &options, gradient, weight_gradient));
+    expect_words(words, lpt_context_error(c));
+  };
+  reject(narrow.branch.get(), output.get(), nullptr, {"residual_gradient is 6 x 32", "6 x 33"});
+  reject(s.branch.get(), nullptr, vector.get(), {"input_gradient is NULL", "expected both"});
+  // Views of one matrix: rows 0 to 5 and 1 to 6, and the first row as a vector.
+  const Tensor memory = make_tensor(c, LPT_FORMAT_F32, 7, 33);
+  auto *const data = static_cast<float *>(lpt_tensor_data(memory.get()));
+  const Tensor first = wrap(c, LPT_FORMAT_F32, data, 6, 33), second = wrap(c, LPT_FORMAT_F32, data + 33, 6, 33);
+  reject(first.get(), second.get(), nullptr, {"input_gradient", "overlaps residual_gradient"});
+}
+
 TEST(RmsnormForwardSum, RejectsWhatDoesNotFit) {
   const Stream s(LPT_FORMAT_F32, 6, 33), narrow(LPT_FORMAT_F32, 6, 32), half(LPT_FORMAT_BF16, 6, 33);
   lpt_context *const c = s.context.get();

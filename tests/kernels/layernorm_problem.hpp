@@ -103,4 +103,29 @@ struct LayernormProblem {
   Matrix x, dy, y, dx, weight, bias, mean, inverse;
 };
 
+// Runs a backward kernel of RMSNorm or LayerNorm with and without a residual gradient, and expects the sum of the latter result
+// and the residual in f32, rounded once.
+template <typename Run>
+void expect_residual_added(Random &random, RmsnormBackwardRequest request, const Run &run, const std::string &where) {
+  const int64_t rows = request.input.rows, columns = request.input.columns, padding = random.below(5);
+  Matrix alone(LPT_FORMAT_F32, rows, columns), residual(random.of(kFormats), rows, columns, padding, 4);
+  Matrix other(random.of(kFormats), rows, columns, padding, 4);
+  Matrix &sum = random.chance(0.5) ? residual : other;
+  residual.fill(random, Values::kNormal);
+  request.input_gradient = alone.view();
+  run(request);
+  Matrix expected(sum.format().id, rows, columns);
+  for (int64_t r = 0; r < rows; ++r) {
+    for (int64_t c = 0; c < columns; ++c) expected.set(r, c, alone.get(r, c) + residual.get(r, c));
+  }
+  request.input_gradient = sum.view();
+  request.residual_gradient = residual.view();
+  run(request);
+  ASSERT_TRUE(residual.is_intact() && other.is_intact()) << where;
+  for (int64_t r = 0; r < rows; ++r) {
+    for (int64_t c = 0; c < columns; ++c)
+      ASSERT_EQ(expected.code(r, c), sum.code(r, c)) << where << ": " << r << ", " << c;
+  }
+}
+
 }  // namespace lpt::test

@@ -20,6 +20,23 @@ TEST(LayernormForward, KernelsAreNearTheDefinition) {
   }
 }
 
+TEST(LayernormBackward, AddsTheGradientOfAResidual) {
+  Random random(39);
+  for (const auto &kernel : rmsnorm_backward_kernels()) {
+    if (!can_run(kernel)) continue;
+    for (const lpt_format format : kFormats) {
+      for (const int64_t columns : kSimdEdges) {
+        LayernormProblem problem(random, format, LPT_FORMAT_F32, 1 + random.below(3), columns, random.below(5));
+        rmsnorm_forward_kernels().back().run(problem.forward());
+        RmsnormBackwardRequest request = problem.backward();
+        request.weight = problem.weight.data.data();
+        request.is_centered = random.chance(0.5);
+        expect_residual_added(random, request, kernel.run, kernel.name);
+      }
+    }
+  }
+}
+
 TEST(LayernormBackward, KernelsAreNearTheDefinition) {
   Random random(37);
   for (const auto &kernel : rmsnorm_backward_kernels()) {

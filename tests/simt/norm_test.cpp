@@ -192,6 +192,23 @@ TEST(SimtLayernorm, ForwardAndBackwardAreNearTheDefinition) {
   }
 }
 
+TEST(SimtLayernorm, AddsTheGradientOfAResidual) {
+  Random random(92);
+  for (int i = 0; i < (kIsSanitized ? 4 : 20); ++i) {
+    LayernormProblem problem(random, kFormats[i % 3], LPT_FORMAT_F32, 1 + random.below(3), random.of(kColumns), 1);
+    reference_of(rmsnorm_forward_kernels()).run(problem.forward());
+    RmsnormBackwardRequest request = problem.backward();
+    request.weight = problem.weight.data.data();
+    request.is_centered = random.chance(0.5);
+    const auto run = [](const RmsnormBackwardRequest &given) {
+      ASSERT_EQ(rmsnorm_backward_device_kernels().front().unsupported_reason(given), nullptr);
+      take_next_order();
+      rmsnorm_backward_device_kernels().front().queue(given, nullptr);
+    };
+    expect_residual_added(random, request, run, "case " + std::to_string(i));
+  }
+}
+
 TEST(SimtLayernorm, GradientsOfWeightAndBiasAreNearTheDefinition) {
   Random random(91);
   for (int i = 0; i < (kIsSanitized ? 6 : 20); ++i) {

@@ -1008,6 +1008,7 @@ namespace Lpt
         public IntPtr LogSumExp;
         public IntPtr Output;
         public IntPtr KeyLengths;
+        public IntPtr Exaq;
 
         /// <summary>Returns the defaults of the library.</summary>
         public static AttentionOptions Default()
@@ -1129,6 +1130,7 @@ namespace Lpt
         public double Epsilon;
         public int IsAccumulated;
         public int Reserved;
+        public IntPtr ResidualGradient;
 
         /// <summary>Returns the defaults of the library.</summary>
         public static RmsnormOptions Default()
@@ -1148,6 +1150,7 @@ namespace Lpt
         public double Epsilon;
         public int IsAccumulated;
         public int Reserved;
+        public IntPtr ResidualGradient;
 
         /// <summary>Returns the defaults of the library.</summary>
         public static LayernormOptions Default()

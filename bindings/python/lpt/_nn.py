@@ -45,16 +45,18 @@ def rmsnorm(x: Any, weight: Any, *, epsilon: float = 1e-5, out: Any = None, cont
 
 
 def rmsnorm_backward(x: Any, weight: Any, inverse_rms: Any, output_gradient: Any, *, epsilon: float = 1e-5,
-                     weight_gradient: Any = None, context: Optional[Context] = None) -> Tuple[Tensor, Tensor]:
+                     weight_gradient: Any = None, residual_gradient: Any = None,
+                     context: Optional[Context] = None) -> Tuple[Tensor, Tensor]:
     """Return the gradients of x and weight (lpt_rmsnorm_backward()).
 
     weight_gradient: a tensor to which the weight gradient is added; by default a new tensor.
+    residual_gradient: added to the gradient of x: the gradient of a residual connection around the norm.
     """
     keep: List[Any] = []
     gradient, gain = read(output_gradient), read(weight)
     result = capi.tensor_like(handle_of(context), gradient, _result_format(gradient), 0)
     total = _result(weight_gradient, gain, _result_format(gain), context)
-    given = {"epsilon": epsilon, "accumulated": weight_gradient is not None}
+    given = {"epsilon": epsilon, "accumulated": weight_gradient is not None, "residual_gradient": residual_gradient}
     capi.lpt_rmsnorm_backward(handle_of(context), read(x), gain, read(inverse_rms), gradient,
                               options(capi.lpt_rmsnorm_options, given, keep), result, total)
     return result, total
@@ -93,11 +95,12 @@ def layernorm(x: Any, weight: Any = None, bias: Any = None, *, epsilon: float = 
 
 
 def layernorm_backward(x: Any, weight: Any, mean: Any, inverse_deviation: Any, output_gradient: Any, *,
-                       weight_gradient: Any = None, bias_gradient: Any = None, context: Optional[Context] = None
-                       ) -> Tuple[Tensor, Tensor, Tensor]:
+                       weight_gradient: Any = None, bias_gradient: Any = None, residual_gradient: Any = None,
+                       context: Optional[Context] = None) -> Tuple[Tensor, Tensor, Tensor]:
     """Return the gradients of x, weight and bias (lpt_layernorm_backward()).
 
     weight_gradient, bias_gradient: tensors to which the gradients are added, both or none; by default new tensors.
+    residual_gradient: as for rmsnorm_backward().
     """
     if (weight_gradient is None) != (bias_gradient is None):
         raise TypeError("one of weight_gradient and bias_gradient is given: expected both or none")
@@ -107,9 +110,9 @@ def layernorm_backward(x: Any, weight: Any, mean: Any, inverse_deviation: Any, o
     format, columns = capi.tensor_format(center), gradient.shape[-1]
     of_weight = empty(columns, format, context=context) if weight_gradient is None else written(weight_gradient)
     of_bias = empty(columns, format, context=context) if bias_gradient is None else written(bias_gradient)
+    given = {"accumulated": weight_gradient is not None, "residual_gradient": residual_gradient}
     capi.lpt_layernorm_backward(handle_of(context), read(x), None if weight is None else read(weight), center,
-                                read(inverse_deviation), gradient,
-                                options(capi.lpt_layernorm_options, {"accumulated": weight_gradient is not None}, keep),
+                                read(inverse_deviation), gradient, options(capi.lpt_layernorm_options, given, keep),
                                 result, of_weight, of_bias)
     return result, of_weight, of_bias
 
@@ -198,7 +201,8 @@ def attention(query: Any, key: Any, value: Any, *, log_sum_exp: Any = None, out:
     Axes are batch × heads × positions × width, of which the first, or the first two, may be missing. key and value may have
     fewer heads, a divisor of those of query, and may be quantized with blocks that are one row high. Strided arrays are read
     in place. Options: causal, window (the last keys that a query attends to), mask (added to the scores, repeated along axes
-    of one extent), scale (0, the default: 1 / sqrt(width)), key_lengths (the number of keys of each batch).
+    of one extent), scale (0, the default: 1 / sqrt(width)), key_lengths (the number of keys of each batch), exaq (a dict of bits and clip, see
+    softmax()).
 
     With log_sum_exp=True the result is the output and the log of the sum of exponentials of each query, which
     attention_backward() takes. log_sum_exp may also be a tensor that gets it.

@@ -45,7 +45,7 @@ _FLAGS = {(capi.lpt_gemm_options, "cast_a_to_bf16"): capi.LPT_GEMM_CAST_A_TO_BF1
 _FORMATS = frozenset(("wire", "first_moment", "second_moment", "compensation", "forward_wire", "backward_wire", "element",
                       "block_scale", "tensor_scale", "zero_point"))
 _TENSORS = frozenset(("bias", "residual", "signs", "random_words", "scale_list", "importance", "input_smoothing",
-                      "smoothing", "hadamard_signs", "positions", "mask", "output", "log_sum_exp"))
+                      "smoothing", "hadamard_signs", "positions", "mask", "output", "log_sum_exp", "residual_gradient"))
 
 
 def random_of(given: Any) -> Any:
@@ -91,6 +91,10 @@ def _value(name: str, member: str, value: Any, keep: List[Any]) -> Any:
         if not isinstance(value, dict):
             raise TypeError("expected a dict of arithmetic and bits")
         value = options(capi.lpt_gemm_emulation, value, keep)
+    elif name == "exaq":
+        if not isinstance(value, dict):
+            raise TypeError("expected a dict of bits and clip")
+        value = options(capi.lpt_exaq_options, value, keep)
     elif name in _TENSORS and not isinstance(value, int):
         value = read(value)
     elif isinstance(value, Codec):

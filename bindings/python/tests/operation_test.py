@@ -253,6 +253,15 @@ class Layers(Case):
         with self.assertRaisesRegex(lpt.InvalidArgument, "log_sum_exp alone"):
             lpt.attention_backward(q, k, v, ones, log_sum_exp=sums)
 
+    def test_attention_with_levels(self):
+        draws = Draws(12)
+        q, k, v = (matrix(draws, 6, 4) for _ in range(3))
+        scores = lpt.gemm(q, k, b_transposed=True, alpha=0.5)
+        levels = lpt.softmax(scores, causal=True, exaq_bits=3, exaq_clip=-4.0)
+        self.near(lpt.gemm(levels, v).tolist(), lpt.attention(q, k, v, causal=True, exaq={"bits": 3, "clip": -4.0}).tolist())
+        with self.assertRaisesRegex(TypeError, "exaq is 3: expected a dict of bits and clip"):
+            lpt.attention(q, k, v, exaq=3)
+
     def test_attention_with_key_lengths(self):
         draws = Draws(11)
         q, k, v = (floats(draws.list(48), [2, 1, 6, 4]) for _ in range(3))

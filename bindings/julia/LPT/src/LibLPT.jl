@@ -593,19 +593,6 @@ struct lpt_rotary_options
     scale::Cdouble
 end
 
-struct lpt_attention_options
-    struct_size::Csize_t
-    flags::lpt_flags
-    scale::Cdouble
-    is_causal::Int32
-    reserved::Int32
-    window::Int64
-    mask::Ptr{Cvoid}
-    log_sum_exp::Ptr{Cvoid}
-    output::Ptr{Cvoid}
-    key_lengths::Ptr{Cvoid}
-end
-
 struct lpt_linear_gemm_options
     struct_size::Csize_t
     flags::lpt_flags
@@ -659,6 +646,7 @@ struct lpt_rmsnorm_options
     epsilon::Cdouble
     is_accumulated::Int32
     reserved::Int32
+    residual_gradient::Ptr{Cvoid}
 end
 
 struct lpt_layernorm_options
@@ -667,6 +655,7 @@ struct lpt_layernorm_options
     epsilon::Cdouble
     is_accumulated::Int32
     reserved::Int32
+    residual_gradient::Ptr{Cvoid}
 end
 
 struct lpt_softmax_options
@@ -916,6 +905,20 @@ struct lpt_exaq_options
     clip::Cdouble
     bits::Int32
     is_causal::Int32
+end
+
+struct lpt_attention_options
+    struct_size::Csize_t
+    flags::lpt_flags
+    scale::Cdouble
+    is_causal::Int32
+    reserved::Int32
+    window::Int64
+    mask::Ptr{Cvoid}
+    log_sum_exp::Ptr{Cvoid}
+    output::Ptr{Cvoid}
+    key_lengths::Ptr{Cvoid}
+    exaq::Ptr{lpt_exaq_options}
 end
 
 struct lpt_noise_options

@@ -833,6 +833,7 @@ pub struct lpt_attention_options {
     pub log_sum_exp: *mut lpt_tensor,
     pub output: *const lpt_tensor,
     pub key_lengths: *const lpt_tensor,
+    pub exaq: *const lpt_exaq_options,
 }
 
 /// Options of lpt_recipe_set_gemm(): how a GEMM uses its two casts.
@@ -906,6 +907,7 @@ pub struct lpt_rmsnorm_options {
     pub epsilon: f64,
     pub is_accumulated: i32,
     pub reserved: i32,
+    pub residual_gradient: *const lpt_tensor,
 }
 
 /// Options of lpt_layernorm_forward() and lpt_layernorm_backward().
@@ -917,6 +919,7 @@ pub struct lpt_layernorm_options {
     pub epsilon: f64,
     pub is_accumulated: i32,
     pub reserved: i32,
+    pub residual_gradient: *const lpt_tensor,
 }
 
 /// Options of lpt_softmax_forward() and lpt_softmax_backward().

@@ -323,7 +323,7 @@ fn lpt_rotary_options_is_laid_out_as_in_c() {
 
 #[test]
 fn lpt_attention_options_is_laid_out_as_in_c() {
-    assert_eq!(size_of::<lpt_attention_options>(), 72);
+    assert_eq!(size_of::<lpt_attention_options>(), 80);
     assert_eq!(offset!(lpt_attention_options, struct_size), 0);
     assert_eq!(offset!(lpt_attention_options, flags), 8);
     assert_eq!(offset!(lpt_attention_options, scale), 16);
@@ -334,6 +334,7 @@ fn lpt_attention_options_is_laid_out_as_in_c() {
     assert_eq!(offset!(lpt_attention_options, log_sum_exp), 48);
     assert_eq!(offset!(lpt_attention_options, output), 56);
     assert_eq!(offset!(lpt_attention_options, key_lengths), 64);
+    assert_eq!(offset!(lpt_attention_options, exaq), 72);
 }
 
 #[test]
@@ -395,22 +396,24 @@ fn lpt_swiglu_options_is_laid_out_as_in_c() {
 
 #[test]
 fn lpt_rmsnorm_options_is_laid_out_as_in_c() {
-    assert_eq!(size_of::<lpt_rmsnorm_options>(), 32);
+    assert_eq!(size_of::<lpt_rmsnorm_options>(), 40);
     assert_eq!(offset!(lpt_rmsnorm_options, struct_size), 0);
     assert_eq!(offset!(lpt_rmsnorm_options, flags), 8);
     assert_eq!(offset!(lpt_rmsnorm_options, epsilon), 16);
     assert_eq!(offset!(lpt_rmsnorm_options, is_accumulated), 24);
     assert_eq!(offset!(lpt_rmsnorm_options, reserved), 28);
+    assert_eq!(offset!(lpt_rmsnorm_options, residual_gradient), 32);
 }
 
 #[test]
 fn lpt_layernorm_options_is_laid_out_as_in_c() {
-    assert_eq!(size_of::<lpt_layernorm_options>(), 32);
+    assert_eq!(size_of::<lpt_layernorm_options>(), 40);
     assert_eq!(offset!(lpt_layernorm_options, struct_size), 0);
     assert_eq!(offset!(lpt_layernorm_options, flags), 8);
     assert_eq!(offset!(lpt_layernorm_options, epsilon), 16);
     assert_eq!(offset!(lpt_layernorm_options, is_accumulated), 24);
     assert_eq!(offset!(lpt_layernorm_options, reserved), 28);
+    assert_eq!(offset!(lpt_layernorm_options, residual_gradient), 32);
 }
 
 #[test]
