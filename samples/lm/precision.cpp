@@ -99,10 +99,11 @@ struct NamedRaise {
   const char *name;
   Raised raised;
 };
-constexpr std::array<NamedRaise, 4> kRaises = {{{"nothing", Raised::kNothing},
+constexpr std::array<NamedRaise, 5> kRaises = {{{"nothing", Raised::kNothing},
                                                 {"forward", Raised::kForward},
                                                 {"backward", Raised::kBackward},
-                                                {"all", Raised::kAll}}};
+                                                {"all", Raised::kAll},
+                                                {"all_f32", Raised::kAllF32}}};
 
 template <typename List>
 std::vector<std::string> names_of(const List &list) {
@@ -123,7 +124,10 @@ const auto &find(const char *what, const List &list, const std::string &name) {
 }
 
 bool is_raised(Raised raised, lpt_linear_gemm gemm) {
-  return raised == Raised::kAll || (raised == Raised::kForward) == (gemm == LPT_LINEAR_GEMM_FORWARD);
+  if (raised == Raised::kAll || raised == Raised::kAllF32) {
+    return true;
+  }
+  return raised != Raised::kNothing && (raised == Raised::kForward) == (gemm == LPT_LINEAR_GEMM_FORWARD);
 }
 
 }  // namespace
@@ -140,7 +144,7 @@ Precision exact(const Precision &precision) {
   Precision result;
   result.recipe = precision.recipe;
   result.is_unit_scaled = precision.is_unit_scaled;
-  result.raised = Raised::kAll;
+  result.raised = Raised::kAllF32;
   return result;
 }
 
@@ -196,8 +200,8 @@ Recipe make_block_recipe(lpt_context *context, const Precision &precision, bool 
   const bool is_high = is_last_block && precision.is_last_block_high;
   Recipe recipe = make_named(context, is_high ? precision.head_recipe : precision.recipe);
   for (const lpt_linear_gemm gemm : {LPT_LINEAR_GEMM_FORWARD, LPT_LINEAR_GEMM_DGRAD, LPT_LINEAR_GEMM_WGRAD}) {
-    if (precision.raised != Raised::kNothing && is_raised(precision.raised, gemm)) {
-      const lpt_format format = precision.raised == Raised::kAll ? LPT_FORMAT_NONE : LPT_FORMAT_BF16;
+    if (is_raised(precision.raised, gemm)) {
+      const lpt_format format = precision.raised == Raised::kAllF32 ? LPT_FORMAT_NONE : LPT_FORMAT_BF16;
       check(context, lpt_recipe_set_high_precision(context, recipe.get(), gemm, format));
     }
   }

@@ -20,8 +20,8 @@ struct StateFormats {
   lpt_rounding weight_rounding = LPT_ROUNDING_NEAREST_EVEN;
 };
 
-// The GEMMs that a run computes in high precision at its end.
-enum class Raised { kNothing, kForward, kBackward, kAll };
+// The GEMMs that a run computes in bf16 at its end, or in f32.
+enum class Raised { kNothing, kForward, kBackward, kAll, kAllF32 };
 
 struct Precision {
   std::string recipe = "f32";
@@ -44,7 +44,7 @@ Precision precision_of(const std::string &recipe, const std::string &state = "",
 // Returns the same model in f32, the reference for its gradients.
 Precision exact(const Precision &precision);
 
-// Throws Error for an unknown name: "nothing", "forward", "backward" or "all".
+// Throws Error for an unknown name: "nothing", "forward", "backward", "all" or "all_f32".
 Raised raised_of(const std::string &name);
 
 std::vector<std::string> recipe_names();

@@ -25,7 +25,7 @@ struct TrainSettings {
   uint64_t seed = 1;
   int64_t validate_every = 100;
   int64_t validation_windows = 128;
-  Raised raised = Raised::kNothing;  // GEMMs that the last steps compute in bf16
+  Raised raised = Raised::kNothing;  // passes that the last steps compute in bf16 or f32
   double raised_from = 0.9;          // fraction of all steps
   int64_t zero = 0;                  // 1: ranks that share the batch share the optimizer state (ZeRO 1)
   bool is_watched = false;           // records noise, scales and alignment at each validation

@@ -16,7 +16,7 @@ struct Options {
   std::string recipe = "fp8_trillion";
   std::string state;               // of the optimizer; empty: that of the recipe
   std::string method = "adamw";    // optimizer method
-  std::string raised = "nothing";  // GEMMs that the last steps compute in bf16
+  std::string raised = "nothing";  // passes that the last steps compute in bf16 or f32
   bool has_no_twin = false;
   lm::Grid grid;
   double synced = 1.0;  // fraction of the channels of the stream that tensor-parallel ranks reduce

@@ -257,7 +257,7 @@ void names_what_was_never_ready(const Rank &self) {
   for (const std::vector<float> &one : four.numbers) EXPECT_EQ(static_cast<float>(self.ranks), one[99]);
 }
 
-void unsupported_calls_out_of_order(const Rank &self) {
+void rejects_calls_out_of_order(const Rank &self) {
   const FourBuckets four(self, LPT_GRADIENT_BUCKETS_ORDER_RECORDED);
   EXPECT_EQ(LPT_INVALID_ARGUMENT, ready(self, four.buckets, 0));
   expect_words({"no pass under way"}, lpt_context_error(self.context));
@@ -278,7 +278,7 @@ void unsupported_calls_out_of_order(const Rank &self) {
   ASSERT_TRUE(self.ok(wait_for(self, four.buckets)));
 }
 
-void unsupported_gradients_that_it_cannot_reduce(const Rank &self) {
+void rejects_gradients_that_it_cannot_reduce(const Rank &self) {
   const Tensor one = make_tensor(self.context, LPT_FORMAT_F32, 2, 3),
                codes = make_tensor(self.context, LPT_FORMAT_E4M3FN, 2, 3);
   const auto reject = [&](const std::vector<lpt_tensor *> &gradients, const lpt_gradient_buckets_options &options,
@@ -322,8 +322,8 @@ std::vector<Case> bucket_cases() {
           {"BeginsBucketsInTheirOrder", begins_buckets_in_their_order},
           {"RecordsTheOrderOfRank0", records_the_order_of_rank_0},
           {"NamesWhatWasNeverReady", names_what_was_never_ready},
-          {"RejectsCallsOutOfOrder", unsupported_calls_out_of_order},
-          {"RejectsGradientsThatItCannotReduce", unsupported_gradients_that_it_cannot_reduce},
+          {"RejectsCallsOutOfOrder", rejects_calls_out_of_order},
+          {"RejectsGradientsThatItCannotReduce", rejects_gradients_that_it_cannot_reduce},
           {"HoldsNoGradients", holds_nothing}};
 }
 

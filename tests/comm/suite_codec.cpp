@@ -210,7 +210,7 @@ void moves_many_by_a_codec(const Rank &self) {
   EXPECT_EQ(reduced(codec, all), first);
 }
 
-void unsupported_what_no_codec_can_do(const Rank &self) {
+void rejects_what_no_codec_can_do(const Rank &self) {
   Numbers numbers(1000);
   std::vector<double> wide(1000);
   const Tensor both = wrap(self.context, numbers, 1, 1000), doubles = wrap(self.context, wide, 1, 1000);
@@ -264,7 +264,7 @@ std::vector<Case> codec_cases() {
           {"ScattersByACodec", scatters_by_a_codec},
           {"GathersByACodec", gathers_by_a_codec},
           {"MovesManyByACodec", moves_many_by_a_codec},
-          {"RejectsWhatNoCodecCanDo", unsupported_what_no_codec_can_do}};
+          {"RejectsWhatNoCodecCanDo", rejects_what_no_codec_can_do}};
 }
 
 }  // namespace lpt::test

@@ -201,7 +201,7 @@ void tells_what_is_not_a_number(const Rank &self) {
   EXPECT_TRUE(std::isfinite(found[4]));
 }
 
-void unsupported_what_is_no_class(const Rank &self) {
+void rejects_what_is_no_class(const Rank &self) {
   Problem problem(self);
   const Tensor logits = tensor_of(self.context, LPT_FORMAT_F32, kRows, problem.own, problem.own_logits());
   const Tensor loss = make_tensor(self.context, LPT_FORMAT_F32, {1});
@@ -246,7 +246,7 @@ std::vector<Case> cross_entropy_cases() {
           {"CrossEntropyTakesEveryWideFormat", takes_every_wide_format},
           {"CrossEntropyIsTheLossWithoutAComm", is_the_loss_without_a_comm},
           {"CrossEntropyTellsWhatIsNotANumber", tells_what_is_not_a_number},
-          {"CrossEntropyRejectsWhatIsNoClass", unsupported_what_is_no_class},
+          {"CrossEntropyRejectsWhatIsNoClass", rejects_what_is_no_class},
           {"CrossEntropyFindsTargetsThatDiffer", finds_targets_that_differ, true}};
 }
 

@@ -407,7 +407,7 @@ void shares_what_scalers_saw(const Rank &self) {
   EXPECT_TRUE(self.ok(lpt_linear_share_amax(self.context, self.comm, nullptr, 0)));
 }
 
-void unsupported_half_a_setting(const Rank &self) {
+void rejects_half_a_setting(const Rank &self) {
   const Layer layer(self, LPT_LINEAR_PARALLEL_ROWS);
   const Recipe recipe = make_recipe(self.context, "f32");
   const Linear linear = make_linear(self.context, recipe.get(), kInner, kOuter);
@@ -480,7 +480,7 @@ std::vector<Case> linear_cases() {
           {"LinearTakesSparseSlices", takes_sparse_slices},
           {"LinearDrawsApartWhereSlicesAre", draws_apart_where_slices_are},
           {"LinearSharesWhatScalersSaw", shares_what_scalers_saw},
-          {"LinearRejectsHalfAnOption", unsupported_half_a_setting},
+          {"LinearRejectsHalfAnOption", rejects_half_a_setting},
           {"LinearChecksWithoutMessages", requests_without_a_word_to_others}};
 }
 

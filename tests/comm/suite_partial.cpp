@@ -330,7 +330,7 @@ void finds_passes_that_differ_on_a_wire(const Rank &self) {
   EXPECT_EQ(LPT_MISMATCH, partial(there, make_plan(there, options), pass, both, both));
 }
 
-void unsupported_what_does_not_fit(const Rank &self) {
+void rejects_what_does_not_fit(const Rank &self) {
   const Tensor good = make_tensor(self.context, LPT_FORMAT_F32, 4, kHidden);
   const Tensor narrow = make_tensor(self.context, LPT_FORMAT_F32, 4, kHidden - 1);
   const Tensor half = make_tensor(self.context, LPT_FORMAT_BF16, 4, kHidden);
@@ -394,7 +394,7 @@ std::vector<Case> partial_cases() {
           {"FindsPassesThatDifferOnAWire", finds_passes_that_differ_on_a_wire, true},
           {"FindsPassesThatDiffer", finds_passes_that_differ, true},
           {"SendsWhatItsWiresAre", sends_what_its_wires_are},
-          {"RejectsWhatDoesNotFit", unsupported_what_does_not_fit}};
+          {"RejectsWhatDoesNotFit", rejects_what_does_not_fit}};
 }
 
 }  // namespace lpt::test

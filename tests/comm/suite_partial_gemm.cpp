@@ -136,7 +136,7 @@ void multiplies_into_columns_of_a_matrix(const Rank &self) {
   }
 }
 
-void unsupported_what_ranks_would_add(const Rank &self) {
+void rejects_what_ranks_would_add(const Rank &self) {
   const PartialPlan plan = make_plan(self, 64, 32);
   const Tensor a = filled(self, LPT_FORMAT_F32, 99, 4, 32), b = filled(self, LPT_FORMAT_F32, 99, 32, 64);
   const Tensor narrow = filled(self, LPT_FORMAT_F32, 99, 32, 60), short_b = filled(self, LPT_FORMAT_F32, 99, 30, 64);
@@ -179,7 +179,7 @@ std::vector<Case> partial_gemm_cases() {
           {"MultipliesInChunks", multiplies_in_chunks},
           {"FindsChunksForALink", finds_chunks_for_a_link},
           {"MultipliesIntoColumnsOfAMatrix", multiplies_into_columns_of_a_matrix},
-          {"RejectsWhatRanksWouldAdd", unsupported_what_ranks_would_add}};
+          {"RejectsWhatRanksWouldAdd", rejects_what_ranks_would_add}};
 }
 
 }  // namespace lpt::test

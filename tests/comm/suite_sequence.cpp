@@ -99,7 +99,7 @@ void transfers_by_its_wire(const Rank &self) {
   }
 }
 
-void unsupported_private_columns(const Rank &self) {
+void rejects_private_columns(const Rank &self) {
   const PartialPlan plan = make_plan(self, kColumns, kColumns - 1), wide = make_plan(self, kColumns + 1, kColumns + 1);
   const std::vector<float> numbers(static_cast<size_t>(self.ranks * kColumns), 1.0f);
   const Tensor all = wrap(self.context, numbers, self.ranks, kColumns),
@@ -130,7 +130,7 @@ std::vector<Case> sequence_cases() {
           {"SequenceScattersSumsOfRows", scatters_sums_of_rows},
           {"SequenceIsAPairOfAdjoints", is_a_pair_of_adjoints},
           {"SequenceIsSentInItsWireFormat", transfers_by_its_wire},
-          {"SequenceRejectsPrivateColumns", unsupported_private_columns}};
+          {"SequenceRejectsPrivateColumns", rejects_private_columns}};
 }
 
 }  // namespace lpt::test

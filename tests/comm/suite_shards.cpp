@@ -341,7 +341,7 @@ void names_what_saved_states_lack(const Rank &self) {
   expect_words({"buffers[1]", "checksum"}, lpt_context_error(self.context));
 }
 
-void unsupported_what_is_not_shared_so(const Rank &self) {
+void rejects_what_is_not_shared_so(const Rank &self) {
   Training whole(self, kinds()[0], false);
   const int64_t index = 0;
   const auto gradients = gradients_of(0, 0);
@@ -377,7 +377,7 @@ std::vector<Case> shard_cases() {
           {"ReducesGradientsByAWire", reduces_gradients_by_a_wire},
           {"LoadsStatesThatWereCutOtherwise", loads_states_that_were_cut_otherwise},
           {"NamesWhatSavedStatesLack", names_what_saved_states_lack},
-          {"RejectsWhatIsNotSharedSo", unsupported_what_is_not_shared_so}};
+          {"RejectsWhatIsNotSharedSo", rejects_what_is_not_shared_so}};
 }
 
 }  // namespace lpt::test

@@ -166,7 +166,7 @@ void averages_signs_of_columns(const Rank &self) {
   }
 }
 
-void unsupported_errors_of_other_sizes(const Rank &self) {
+void rejects_errors_of_other_sizes(const Rank &self) {
   Numbers both(1000);
   const Tensor tensor = wrap(self.context, both, 1, 1000);
   Site site = new_site(self, 1000);
@@ -194,7 +194,7 @@ std::vector<Case> signs_cases() {
           {"MeanOfOutputsGoesToTheMeanOfInputs", mean_of_outputs_goes_to_the_mean_of_inputs},
           {"SendsABitForEachElement", sends_a_bit_for_each_element},
           {"AveragesSignsOfColumns", averages_signs_of_columns},
-          {"RejectsErrorsOfOtherSizes", unsupported_errors_of_other_sizes}};
+          {"RejectsErrorsOfOtherSizes", rejects_errors_of_other_sizes}};
 }
 
 }  // namespace lpt::test

@@ -343,7 +343,7 @@ void tells_which_way_it_takes(const Rank &self) {
   expect_words({self.ranks == 2 ? "all_reduce: one-shot" : "all_reduce: two-shot"}, reported(self, plan, 20000));
 }
 
-void unsupported_what_no_wire_can_do(const Rank &self) {
+void rejects_what_no_wire_can_do(const Rank &self) {
   Numbers numbers(1000);
   std::vector<double> wide(1000);
   const Tensor both = wrap(self.context, numbers, 1, 1000), doubles = wrap(self.context, wide, 1, 1000);
@@ -414,7 +414,7 @@ std::vector<Case> wire_cases() {
           {"GivesAllRanksTheSameBits", gives_all_ranks_the_same_bits},
           {"RoundsStochasticallyWithoutBias", rounds_stochastically_without_bias},
           {"TellsWhichWayItTakes", tells_which_way_it_takes},
-          {"RejectsWhatNoWireCanDo", unsupported_what_no_wire_can_do}};
+          {"RejectsWhatNoWireCanDo", rejects_what_no_wire_can_do}};
 }
 
 }  // namespace lpt::test

@@ -64,12 +64,41 @@ void reports(const compare_recipes::Options &options, lm::Expect &expect) {
   }
 }
 
-void unsupported_what_is_wrong(compare_recipes::Options options, lm::Expect &expect) {
-  expect.unsupported_reason([] { compare_recipes::way_of("fp9"); }, "recipe is \"fp9\"");
-  expect.unsupported_reason([] { compare_recipes::way_of("luq:f31"); }, "optimizer state is \"f31\"");
-  expect.unsupported_reason([] { compare_recipes::way_of("luq+sideways"); }, "what is raised is \"sideways\"");
+// A suffix names the passes and the format of their operands.
+void raises_passes(lm::Expect &expect) {
+  const lm::Context context = lm::make_context(1);
+  const auto format_of = [&](const char *way, lpt_linear_cast cast) {
+    lm::Precision precision = lm::precision_of("fp4_all_the_way");
+    precision.raised = compare_recipes::way_of(way).raised;
+    const lm::Recipe recipe = lm::make_block_recipe(context.get(), precision, false);
+    lpt_format format = LPT_FORMAT_NONE;
+    lm::check(context.get(), lpt_recipe_cast_format(context.get(), recipe.get(), cast, &format));
+    return format;
+  };
+  constexpr lpt_format kBf16 = LPT_FORMAT_BF16, kNone = LPT_FORMAT_NONE;
+  constexpr lpt_format kLow = LPT_FORMAT_NVFP4;
+  const struct {
+    const char *way;
+    lpt_format forward, dgrad, wgrad;
+  } cases[] = {{"fp4_all_the_way", kLow, kLow, kLow},
+               {"fp4_all_the_way+forward", kBf16, kLow, kLow},
+               {"fp4_all_the_way+backward", kLow, kBf16, kBf16},
+               {"fp4_all_the_way+all", kBf16, kBf16, kBf16},
+               {"fp4_all_the_way+all_f32", kNone, kNone, kNone}};
+  for (const auto &[way, forward, dgrad, wgrad] : cases) {
+    expect.that(format_of(way, LPT_LINEAR_CAST_FORWARD_INPUT) == forward, fmt::format("forward input of {}", way));
+    expect.that(format_of(way, LPT_LINEAR_CAST_FORWARD_WEIGHT) == forward, fmt::format("forward weight of {}", way));
+    expect.that(format_of(way, LPT_LINEAR_CAST_DGRAD_GRADIENT) == dgrad, fmt::format("gradient in dgrad of {}", way));
+    expect.that(format_of(way, LPT_LINEAR_CAST_WGRAD_INPUT) == wgrad, fmt::format("input in wgrad of {}", way));
+  }
+}
+
+void rejects_bad_options(compare_recipes::Options options, lm::Expect &expect) {
+  expect.rejects([] { compare_recipes::way_of("fp9"); }, "recipe is \"fp9\"");
+  expect.rejects([] { compare_recipes::way_of("luq:f31"); }, "optimizer state is \"f31\"");
+  expect.rejects([] { compare_recipes::way_of("luq+sideways"); }, "what is raised is \"sideways\"");
   options.train.steps = 13;
-  expect.unsupported_reason([&] { compare_recipes::compare(options); }, "is of other settings");
+  expect.rejects([&] { compare_recipes::compare(options); }, "is of other settings");
 }
 
 }  // namespace
@@ -87,6 +116,7 @@ int main(int argument_count, char **arguments) {
   const compare_recipes::Options options = tiny_options(folder);
   keeps_what_it_trained(options, expect);
   reports(options, expect);
-  unsupported_what_is_wrong(options, expect);
+  raises_passes(expect);
+  rejects_bad_options(options, expect);
   return expect.exit_code();
 }

@@ -21,7 +21,7 @@ class Expect {
 
   // Runs `act` and expects an Error whose text contains `part`.
   template <typename Act>
-  void unsupported_reason(Act &&act, const std::string &part) {
+  void rejects(Act &&act, const std::string &part) {
     try {
       act();
       that(false, fmt::format("an error that says \"{}\"", part));

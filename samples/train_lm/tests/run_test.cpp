@@ -136,7 +136,7 @@ void learns_in_ranks(const std::string &folder, lm::Expect &expect) {
               fmt::format("in part it ends {:.2f} % above", results.gap_percent()));
   expect.that(results.twins[0].traffic.bytes_sent < results.twins[1].traffic.bytes_sent / 3,
               "half of the channels in a quarter of the bytes");
-  expect.unsupported_reason(
+  expect.rejects(
       [&] {
         train_lm::Options wrong = options_of("wrong", {});
         wrong.wire = "int9";
@@ -237,24 +237,24 @@ void reports_the_last_loss_at_once(const std::string &folder, lm::Expect &expect
   expect.that(losses.front() > 0.0, fmt::format("the first report has the loss {}", losses.front()));
 }
 
-void unsupported_what_is_wrong(const std::string &folder, lm::Expect &expect) {
+void rejects_bad_options(const std::string &folder, lm::Expect &expect) {
   train_lm::Options options = small_options(folder, "wrong");
   const std::string good = read(folder + "/first_fp8_trillion_1_1/checkpoint.bin");
   options.resume = folder + "/damaged.bin";
   write(options.resume, good.substr(0, good.size() / 2));
-  expect.unsupported_reason([&] { train_lm::Run{options}; }, "truncated or damaged");
+  expect.rejects([&] { train_lm::Run{options}; }, "truncated or damaged");
   std::string flipped = good;
   flipped[good.size() / 3] = static_cast<char>(flipped[good.size() / 3] ^ 4);
   write(options.resume, flipped);
-  expect.unsupported_reason([&] { train_lm::Run{options}; }, "truncated or damaged");
+  expect.rejects([&] { train_lm::Run{options}; }, "truncated or damaged");
   write(options.resume, "something else altogether");
-  expect.unsupported_reason([&] { train_lm::Run{options}; }, "is not a checkpoint");
+  expect.rejects([&] { train_lm::Run{options}; }, "is not a checkpoint");
   options.resume.clear();
   options.data = folder + "/short.txt";
   write(options.data, "too short");
-  expect.unsupported_reason([&] { train_lm::Run{options}; }, "expected at least");
+  expect.rejects([&] { train_lm::Run{options}; }, "expected at least");
   options.data = folder + "/missing.txt";
-  expect.unsupported_reason([&] { train_lm::Run{options}; }, "cannot be opened");
+  expect.rejects([&] { train_lm::Run{options}; }, "cannot be opened");
 }
 
 }  // namespace
@@ -280,6 +280,6 @@ int main(int argument_count, char **arguments) {
   goes_on_bit_for_bit(folder, "quartet", 2, false, expect, {.tensor = 2, .data = 2});
   goes_on_bit_for_bit(folder, "fully_sparse24", 2, false, expect);
   goes_on_bit_for_bit(folder, "sparse24_from_dense", 1, false, expect);
-  unsupported_what_is_wrong(folder, expect);
+  rejects_bad_options(folder, expect);
   return expect.exit_code();
 }
