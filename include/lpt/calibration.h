@@ -1,11 +1,12 @@
 /**
  * @file calibration.h
- * @brief Fits sparse weights to calibration data.
+ * @brief Fits sparse and quantized weights to calibration data.
  */
 #ifndef LPT_CALIBRATION_H
 #define LPT_CALIBRATION_H
 
 #include "common.h"
+#include "quantize.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -66,6 +67,104 @@ typedef struct lpt_sparse_fit_info {
 LPT_API lpt_status lpt_sparse_fit(lpt_context *context, const lpt_tensor *weight, const lpt_tensor *mask,
                                   const lpt_tensor *inputs, const lpt_sparse_fit_options *options, lpt_tensor *output,
                                   lpt_tensor *bias_change, lpt_sparse_fit_info *out_info);
+
+/** @brief How lpt_weights_fit() rounds weights; one of lpt_weights_fit_method_values. */
+typedef int32_t lpt_weights_fit_method;
+
+/** @brief Values of lpt_weights_fit_method. */
+enum lpt_weights_fit_method_values {
+  LPT_WEIGHTS_FIT_METHOD_NEAREST = 0, /**< As lpt_quantize() rounds them. */
+  /** One column after the other. The columns that follow compensate for the error of a column. */
+  LPT_WEIGHTS_FIT_METHOD_GPTQ = 1
+};
+
+/** @brief The order of columns in GPTQ; one of lpt_weights_fit_order_values. */
+typedef int32_t lpt_weights_fit_order;
+
+/**
+ * @brief Values of lpt_weights_fit_order.
+ *
+ * Scales of blocks are those of the compensated weights, except for DIAGONAL: those of the given weights. A scale that
+ * covers a whole row or the tensor is always that of the given weights.
+ */
+enum lpt_weights_fit_order_values {
+  LPT_WEIGHTS_FIT_ORDER_COLUMNS = 0, /**< As stored. */
+  LPT_WEIGHTS_FIT_ORDER_DIAGONAL =
+      1, /**< The largest element of the diagonal of the Gram matrix first ("act-order"). */
+  /** Within a block the largest element of the diagonal first, and blocks by their largest element. */
+  LPT_WEIGHTS_FIT_ORDER_BLOCKS = 2
+};
+
+/** @brief Options of lpt_weights_fit(). */
+typedef struct lpt_weights_fit_options {
+  size_t struct_size;            /**< sizeof(lpt_weights_fit_options) of the caller. */
+  lpt_flags flags;               /**< LPT_CHECK_ONLY or 0. */
+  lpt_weights_fit_method method; /**< Default GPTQ. */
+  lpt_weights_fit_order order;   /**< Of GPTQ. Default COLUMNS. */
+  lpt_scale_rule scale_rule;     /**< As in lpt_quantize_options; not FIXED. Default LPT_SCALE_RULE_DEFAULT. */
+  int32_t reserved;              /**< Must be 0. */
+  /** Of GPTQ: the share of the mean of the diagonal that is added to the diagonal, 0 to 1. Default 0.01. */
+  double damping;
+} lpt_weights_fit_options;
+
+/** @brief Defaults of lpt_weights_fit_options. */
+#define LPT_WEIGHTS_FIT_OPTIONS_INIT                                                                \
+  {                                                                                                 \
+    sizeof(lpt_weights_fit_options), 0, LPT_WEIGHTS_FIT_METHOD_GPTQ, LPT_WEIGHTS_FIT_ORDER_COLUMNS, \
+        LPT_SCALE_RULE_DEFAULT, 0, 0.01                                                             \
+  }
+
+/** @brief Result of lpt_weights_fit(): squared errors of the outputs, relative to the sum of squares of the outputs. */
+typedef struct lpt_weights_fit_info {
+  size_t struct_size;   /**< sizeof(lpt_weights_fit_info) of the caller. */
+  double nearest_error; /**< Error of lpt_quantize() with the same scale rule. */
+  double fitted_error;  /**< Error of the fitted weight. */
+  double damping;       /**< Share that was added: that of the options, or ten times as much, so often as required. */
+  double ratio;         /**< Exponent of `input_factors`; 0: all factors are 1. */
+} lpt_weights_fit_info;
+
+/** @brief Defaults of lpt_weights_fit_info. */
+#define LPT_WEIGHTS_FIT_INFO_INIT \
+  { sizeof(lpt_weights_fit_info), 0.0, 0.0, 0.0, 0.0 }
+
+/**
+ * @brief Quantizes the weight of a linear layer so that its outputs for calibration data change little.
+ *
+ * The error of a weight w is `(w - weight) · gram · (w - weight)ᵀ`, summed over rows, where `gram` is inputsᵀ · inputs of
+ * the layer. lpt_gemm() computes it batch by batch, with `a_transposed` and `beta` = 1, and lpt_all_reduce() adds the
+ * Gram matrices of ranks.
+ *
+ * Factors   With `input_factors`, the columns of the weight are multiplied by factors before they are quantized. The
+ *           caller divides the inputs by them, or the weight of the norm before the layer. A factor is
+ *           `gram[c][c]^(ratio / 2)`, divided by the root of the largest times the smallest factor. Of the ratios 0,
+ *           0.05 to 0.95, the one of the smallest error is chosen, with rounding to nearest (AWQ).
+ *
+ * Zeros     Columns whose element of the diagonal of `gram` is 0 are rounded to nearest and have a factor of 1.
+ *
+ * Formats   `weight` is f64, f32, bf16 or f16; `gram` is f32 or f64. `output` is of any dense format of numbers that
+ *           lpt_quantize() writes.
+ *
+ * Rounding  GPTQ computes in f64, factors and errors in f32. The result does not depend on the number of threads.
+ *
+ * Device    CPU only.
+ *
+ * Source    GPTQ, arXiv 2210.17323; order BLOCKS as in DPQ, arXiv 2505.14638; AWQ, arXiv 2306.00978.
+ *
+ * @param[in]  weight         Output columns × input columns.
+ * @param[in]  gram           Input columns × input columns, symmetric; only the upper triangle is read for GPTQ.
+ * @param[in]  options        NULL for the defaults.
+ * @param[out] output         The shape of `weight`; no overlap with an input.
+ * @param[out] input_factors  Vector of f32, one element per input column. NULL: no factors.
+ * @param[out] out_info       The caller sets `struct_size`. NULL: not computed.
+ * @retval LPT_INVALID_ARGUMENT  Shapes do not agree, an output overlaps another tensor, or a member of `options` is out
+ *                               of range. `gram` has an element that is not finite, or it is not positive semidefinite.
+ * @retval LPT_UNSUPPORTED       A format is not listed above, the scale rule does not apply to it, or a tensor is on a
+ *                               GPU.
+ * @retval LPT_CANCELLED         The progress callback returned nonzero; outputs may be partly written.
+ */
+LPT_API lpt_status lpt_weights_fit(lpt_context *context, const lpt_tensor *weight, const lpt_tensor *gram,
+                                   const lpt_weights_fit_options *options, lpt_tensor *output,
+                                   lpt_tensor *input_factors, lpt_weights_fit_info *out_info);
 
 #ifdef __cplusplus
 }

@@ -25,7 +25,8 @@ void visit_settings(Options &options, Visit &&visit) {
   visit("--recipe", options.recipe, recipes.c_str());
   visit("--state", options.state, states.c_str());
   visit("--optimizer", options.method, methods.c_str());
-  visit("--raise", options.raised, "Passes of the last steps in bf16: nothing, forward, backward or all; all_f32: all in f32");
+  visit("--raise", options.raised,
+        "Passes of the last steps in bf16: nothing, forward, backward or all; all_f32: all in f32");
   visit("--raise-from", train.raised_from, "Fraction of the steps after which --raise applies");
   visit("--watch", train.is_watched, "Write noise, scales and alignment of each validation to monitor.csv");
   visit("--no-twin", options.has_no_twin, "Do not train the f32 baseline");

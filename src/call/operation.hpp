@@ -165,7 +165,7 @@ Parts split_reported(const Context &context, int64_t units, int64_t work_per_uni
 
 Status cancelled(int64_t done, int64_t work);
 
-// Disables the progress reports of a context during its lifetime: a rank that is cancelled leaves the other ranks waiting.
+// Disables the progress reports of a context during its lifetime. A rank that is cancelled leaves the other ranks waiting.
 class SuppressProgress {
  public:
   explicit SuppressProgress(Context &context) : context_(context), progress_(context.progress) {
@@ -174,6 +174,12 @@ class SuppressProgress {
   ~SuppressProgress() { context_.progress = progress_; }
   SuppressProgress(const SuppressProgress &) = delete;
   SuppressProgress &operator=(const SuppressProgress &) = delete;
+
+  // Reports the progress of the operation that suppresses those of its parts.
+  Status report(int64_t done, int64_t work) const {
+    if (progress_ == nullptr || progress_(context_.progress_user, done, work) == 0) return {};
+    return cancelled(done, work);
+  }
 
  private:
   Context &context_;

@@ -23,9 +23,6 @@ Status absorb_masked(Context &context, const Tensor *source, const Tensor *mask,
 Status count_sparse_masks(int32_t kept, int32_t of, lpt_sparse_direction direction, lpt_sparse_count count,
                           double *out_bits);
 Status choose_kept(double zero_share, int32_t of, double confidence, int32_t *out_kept);
-Status fit_sparse(Context &context, const Tensor *weight, const Tensor *mask, const Tensor *inputs,
-                  const lpt_sparse_fit_options &options, Tensor *output, Tensor *bias_change,
-                  lpt_sparse_fit_info &out_info);
 Status order_sparse(Context &context, const Tensor *weight, const lpt_sparse_options &options, int32_t *order,
                     lpt_sparse_info &out_info);
 

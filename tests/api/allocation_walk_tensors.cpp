@@ -273,6 +273,10 @@ lpt_status walk_sparse(World &w) {
   LPT_TEST_TRY(lpt_sparse_absorb(w.c, w.x.get(), mask, 4, LPT_SPARSE_DIRECTION_ROW, dense));
   lpt_sparse_fit_info fit = LPT_SPARSE_FIT_INFO_INIT;
   LPT_TEST_TRY(lpt_sparse_fit(w.c, w.x.get(), mask, w.y.get(), nullptr, dense, nullptr, &fit));
+  lpt_gemm_options square = LPT_GEMM_OPTIONS_INIT;
+  square.is_a_transposed = 1;
+  LPT_TEST_TRY(lpt_gemm(w.c, w.x.get(), w.x.get(), &square, dense));
+  LPT_TEST_TRY(lpt_weights_fit(w.c, w.y.get(), dense, nullptr, w.z.get(), nullptr, nullptr));
   return lpt_sparse_order(w.c, w.x.get(), nullptr, order, &values);
 }
 

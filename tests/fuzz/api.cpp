@@ -282,12 +282,24 @@ class Caller : lpt::test::CallValues {
   }
 
   lpt_status fit() {
+    if (in_.below(2) == 1) return fit_weights();
     lpt_sparse_fit_options options = LPT_SPARSE_FIT_OPTIONS_INIT;
     options.iterations = in_.below(8) - 1;
     options.damping = in_.real();
     lpt_sparse_fit_info values = LPT_SPARSE_FIT_INFO_INIT;
     lpt_tensor *const weight = tensor(), *const mask = tensor(), *const inputs = tensor(), *const output = tensor();
     return lpt_sparse_fit(c_, weight, mask, inputs, &options, output, maybe(), &values);
+  }
+
+  lpt_status fit_weights() {
+    lpt_weights_fit_options options = LPT_WEIGHTS_FIT_OPTIONS_INIT;
+    options.method = in_.below(3);
+    options.order = in_.below(4);
+    options.scale_rule = in_.below(24);
+    options.damping = in_.real();
+    lpt_weights_fit_info values = LPT_WEIGHTS_FIT_INFO_INIT;
+    lpt_tensor *const weight = tensor(), *const gram = tensor(), *const output = tensor();
+    return lpt_weights_fit(c_, weight, gram, &options, output, maybe(), &values);
   }
 
   lpt_status order() {

@@ -240,6 +240,21 @@ namespace Lpt
         UseLast = 2,
     }
 
+    /// <summary>How lpt_weights_fit() rounds weights; one of lpt_weights_fit_method_values.</summary>
+    public enum WeightsFitMethod : int
+    {
+        Nearest = 0,
+        Gptq = 1,
+    }
+
+    /// <summary>The order of columns in GPTQ; one of lpt_weights_fit_order_values.</summary>
+    public enum WeightsFitOrder : int
+    {
+        Columns = 0,
+        Diagonal = 1,
+        Blocks = 2,
+    }
+
     /// <summary>An activation of a GEMM; one of lpt_activation_values.</summary>
     public enum Activation : int
     {
@@ -808,6 +823,46 @@ namespace Lpt
         {
             var value = default(SparseFitInfo);
             Text.Initialize("lpt_sparse_fit_info", &value, sizeof(SparseFitInfo));
+            return value;
+        }
+    }
+
+    /// <summary>Options of lpt_weights_fit().</summary>
+    [StructLayout(LayoutKind.Sequential)]
+    public unsafe struct WeightsFitOptions
+    {
+        public UIntPtr StructSize;
+        public Flags Flags;
+        public WeightsFitMethod Method;
+        public WeightsFitOrder Order;
+        public ScaleRule ScaleRule;
+        public int Reserved;
+        public double Damping;
+
+        /// <summary>Returns the defaults of the library.</summary>
+        public static WeightsFitOptions Default()
+        {
+            var value = default(WeightsFitOptions);
+            Text.Initialize("lpt_weights_fit_options", &value, sizeof(WeightsFitOptions));
+            return value;
+        }
+    }
+
+    /// <summary>Result of lpt_weights_fit(): squared errors of the outputs, relative to the sum of squares of the outputs.</summary>
+    [StructLayout(LayoutKind.Sequential)]
+    public unsafe struct WeightsFitInfo
+    {
+        public UIntPtr StructSize;
+        public double NearestError;
+        public double FittedError;
+        public double Damping;
+        public double Ratio;
+
+        /// <summary>Returns the defaults of the library.</summary>
+        public static WeightsFitInfo Default()
+        {
+            var value = default(WeightsFitInfo);
+            Text.Initialize("lpt_weights_fit_info", &value, sizeof(WeightsFitInfo));
             return value;
         }
     }
@@ -1926,6 +1981,7 @@ namespace Lpt
         [LibraryImport(Library)] public static partial Status lpt_scaler_state_save(Context context, Scaler scaler, void* buffer, UIntPtr buffer_bytes);
         [LibraryImport(Library)] public static partial Status lpt_scaler_state_load(Context context, Scaler scaler, void* buffer, UIntPtr buffer_bytes);
         [LibraryImport(Library)] public static partial Status lpt_sparse_fit(Context context, Tensor weight, Tensor mask, Tensor inputs, SparseFitOptions* options, Tensor output, Tensor bias_change, SparseFitInfo* out_info);
+        [LibraryImport(Library)] public static partial Status lpt_weights_fit(Context context, Tensor weight, Tensor gram, WeightsFitOptions* options, Tensor output, Tensor input_factors, WeightsFitInfo* out_info);
         [LibraryImport(Library)] public static partial Status lpt_gemm(Context context, Tensor a, Tensor b, GemmOptions* options, Tensor c);
         [LibraryImport(Library)] public static partial Status lpt_gemm_grouped(Context context, Tensor a, Tensor b, Tensor group_ends, GemmOptions* options, Tensor c);
         [LibraryImport(Library)] public static partial Status lpt_gemm_plan_create(Context context, Tensor a, Tensor b, GemmOptions* options, Tensor c, IntPtr* out_plan);
@@ -2142,6 +2198,7 @@ namespace Lpt
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_scaler_state_save(Context context, Scaler scaler, void* buffer, UIntPtr buffer_bytes);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_scaler_state_load(Context context, Scaler scaler, void* buffer, UIntPtr buffer_bytes);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_sparse_fit(Context context, Tensor weight, Tensor mask, Tensor inputs, SparseFitOptions* options, Tensor output, Tensor bias_change, SparseFitInfo* out_info);
+        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_weights_fit(Context context, Tensor weight, Tensor gram, WeightsFitOptions* options, Tensor output, Tensor input_factors, WeightsFitInfo* out_info);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_gemm(Context context, Tensor a, Tensor b, GemmOptions* options, Tensor c);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_gemm_grouped(Context context, Tensor a, Tensor b, Tensor group_ends, GemmOptions* options, Tensor c);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_gemm_plan_create(Context context, Tensor a, Tensor b, GemmOptions* options, Tensor c, IntPtr* out_plan);

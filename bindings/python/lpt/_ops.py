@@ -7,8 +7,8 @@ from __future__ import annotations
 
 __all__ = ["GemmPlan", "Statistics", "convert", "dequantize", "fake_quantize", "foreign_layout_export",
            "foreign_layout_import", "format_describe", "format_from_description", "gemm", "gemm_grouped", "hadamard",
-           "quantize", "random_signs", "tensor_copy", "weights_load", "weights_order", "weights_pack", "weights_save",
-           "weights_unpack"]
+           "quantize", "random_signs", "tensor_copy", "weights_fit", "weights_load", "weights_order", "weights_pack",
+           "weights_save", "weights_unpack"]
 
 from array import array
 from operator import index
@@ -278,6 +278,35 @@ def weights_unpack(packed: Tensor, *, out: Any = None, context: Optional[Context
     result = capi.tensor_like(handle_of(context), packed, capi.tensor_format(packed), 0) if out is None else written(out)
     capi.lpt_weights_unpack(handle_of(context), packed, result)
     return result
+
+
+def weights_fit(weight: Any, gram: Any, format: Format = "", *, method: str = "gptq", order: str = "columns",
+                factors: Any = None, out: Any = None, context: Optional[Context] = None, **given: Any
+                ) -> Tuple[Tensor, Optional[Tensor], Dict[str, Any]]:
+    """Quantize the weight of a linear layer so that its outputs for calibration data change little (lpt_weights_fit()).
+
+    weight: output columns × input columns. gram: inputsᵀ · inputs of the layer, f32 or f64.
+    format: the format of the result; optional if out is given.
+    method: "gptq" or "nearest". order: of GPTQ, "columns", "diagonal" or "blocks".
+    factors: True or an output vector, to scale the columns of the weight first (AWQ). Divide the inputs by the factors.
+
+    Returns the quantized weight, the factors or None, and a dict: nearest_error and fitted_error, the squared errors relative
+    to the outputs, damping and ratio. Options: scale_rule, damping.
+    """
+    keep: List[Any] = []
+    handle, source = handle_of(context), read(weight)
+    if out is None and not format:
+        raise TypeError('format is "": expected the name or number of a format, or the argument out')
+    result = capi.tensor_like(handle, source, format_number(format), 0) if out is None else written(out)
+    vector = None
+    if factors is not None and factors is not False:
+        vector = empty(source.shape[-1], "f32", context=context) if factors is True else written(factors)
+    given.update(method=constant("LPT_WEIGHTS_FIT_METHOD_", method, "method"),
+                 order=constant("LPT_WEIGHTS_FIT_ORDER_", order, "order"))
+    values = capi.lpt_weights_fit_info()
+    capi.lpt_weights_fit(handle, source, read(gram), options(capi.lpt_weights_fit_options, given, keep), result, vector,
+                         values)
+    return result, vector, values_of(values)
 
 
 def weights_save(packed: Tensor, *, context: Optional[Context] = None) -> bytes:

@@ -65,6 +65,10 @@ class Guide(unittest.TestCase):
         self.assertEqual(self.run_blocks("guides", "gemm.md"), 1)
 
     @needs_numpy
+    def test_calibration_runs(self):
+        self.assertEqual(self.run_blocks("guides", "calibration.md"), 3)
+
+    @needs_numpy
     @unittest.skipUnless(os.path.exists(TOOL), "the tool is not built")
     def test_the_example_of_convert_prints_this_and_is_read(self):
         self.enter_folder()

@@ -187,6 +187,15 @@ const LPT_SCALER_ZERO_RULE_USE_CURRENT = lpt_scaler_zero_rule(0)
 const LPT_SCALER_ZERO_RULE_ONE = lpt_scaler_zero_rule(1)
 const LPT_SCALER_ZERO_RULE_USE_LAST = lpt_scaler_zero_rule(2)
 
+const lpt_weights_fit_method = Int32
+const LPT_WEIGHTS_FIT_METHOD_NEAREST = lpt_weights_fit_method(0)
+const LPT_WEIGHTS_FIT_METHOD_GPTQ = lpt_weights_fit_method(1)
+
+const lpt_weights_fit_order = Int32
+const LPT_WEIGHTS_FIT_ORDER_COLUMNS = lpt_weights_fit_order(0)
+const LPT_WEIGHTS_FIT_ORDER_DIAGONAL = lpt_weights_fit_order(1)
+const LPT_WEIGHTS_FIT_ORDER_BLOCKS = lpt_weights_fit_order(2)
+
 const lpt_activation = Int32
 const LPT_ACTIVATION_NONE = lpt_activation(0)
 const LPT_ACTIVATION_GELU = lpt_activation(1)
@@ -513,6 +522,24 @@ struct lpt_sparse_fit_info
     masked_error::Cdouble
     fitted_error::Cdouble
     iteration_count::Int64
+end
+
+struct lpt_weights_fit_options
+    struct_size::Csize_t
+    flags::lpt_flags
+    method::lpt_weights_fit_method
+    order::lpt_weights_fit_order
+    scale_rule::lpt_scale_rule
+    reserved::Int32
+    damping::Cdouble
+end
+
+struct lpt_weights_fit_info
+    struct_size::Csize_t
+    nearest_error::Cdouble
+    fitted_error::Cdouble
+    damping::Cdouble
+    ratio::Cdouble
 end
 
 struct lpt_gemm_plan_info
@@ -961,6 +988,8 @@ _defaults(::Type{lpt_scaler_options}, value) = lpt_struct_init("lpt_scaler_optio
 _defaults(::Type{lpt_scaler_info}, value) = lpt_struct_init("lpt_scaler_info", value, sizeof(lpt_scaler_info))
 _defaults(::Type{lpt_sparse_fit_options}, value) = lpt_struct_init("lpt_sparse_fit_options", value, sizeof(lpt_sparse_fit_options))
 _defaults(::Type{lpt_sparse_fit_info}, value) = lpt_struct_init("lpt_sparse_fit_info", value, sizeof(lpt_sparse_fit_info))
+_defaults(::Type{lpt_weights_fit_options}, value) = lpt_struct_init("lpt_weights_fit_options", value, sizeof(lpt_weights_fit_options))
+_defaults(::Type{lpt_weights_fit_info}, value) = lpt_struct_init("lpt_weights_fit_info", value, sizeof(lpt_weights_fit_info))
 _defaults(::Type{lpt_gemm_options}, value) = lpt_struct_init("lpt_gemm_options", value, sizeof(lpt_gemm_options))
 _defaults(::Type{lpt_gemm_plan_info}, value) = lpt_struct_init("lpt_gemm_plan_info", value, sizeof(lpt_gemm_plan_info))
 _defaults(::Type{lpt_gemm_operands}, value) = lpt_struct_init("lpt_gemm_operands", value, sizeof(lpt_gemm_operands))
@@ -1083,6 +1112,7 @@ lpt_scaler_state_size(context, scaler, out_size_bytes) = ccall(_symbol(:lpt_scal
 lpt_scaler_state_save(context, scaler, buffer, buffer_bytes) = ccall(_symbol(:lpt_scaler_state_save), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Cvoid}, Csize_t), context, scaler, buffer, buffer_bytes)
 lpt_scaler_state_load(context, scaler, buffer, buffer_bytes) = ccall(_symbol(:lpt_scaler_state_load), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Cvoid}, Csize_t), context, scaler, buffer, buffer_bytes)
 lpt_sparse_fit(context, weight, mask, inputs, options, output, bias_change, out_info) = ccall(_symbol(:lpt_sparse_fit), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Cvoid}, Ptr{lpt_sparse_fit_options}, Ptr{Cvoid}, Ptr{Cvoid}, Ptr{lpt_sparse_fit_info}), context, weight, mask, inputs, options, output, bias_change, out_info)
+lpt_weights_fit(context, weight, gram, options, output, input_factors, out_info) = ccall(_symbol(:lpt_weights_fit), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Cvoid}, Ptr{lpt_weights_fit_options}, Ptr{Cvoid}, Ptr{Cvoid}, Ptr{lpt_weights_fit_info}), context, weight, gram, options, output, input_factors, out_info)
 lpt_gemm(context, a, b, options, c) = ccall(_symbol(:lpt_gemm), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Cvoid}, Ptr{lpt_gemm_options}, Ptr{Cvoid}), context, a, b, options, c)
 lpt_gemm_grouped(context, a, b, group_ends, options, c) = ccall(_symbol(:lpt_gemm_grouped), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Cvoid}, Ptr{lpt_gemm_options}, Ptr{Cvoid}), context, a, b, group_ends, options, c)
 lpt_gemm_plan_create(context, a, b, options, c, out_plan) = ccall(_symbol(:lpt_gemm_plan_create), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Cvoid}, Ptr{lpt_gemm_options}, Ptr{Cvoid}, Ptr{Ptr{Cvoid}}), context, a, b, options, c, out_plan)

@@ -206,6 +206,17 @@ pub const LPT_SCALER_ZERO_RULE_USE_CURRENT: lpt_scaler_zero_rule = 0;
 pub const LPT_SCALER_ZERO_RULE_ONE: lpt_scaler_zero_rule = 1;
 pub const LPT_SCALER_ZERO_RULE_USE_LAST: lpt_scaler_zero_rule = 2;
 
+/// How lpt_weights_fit() rounds weights; one of lpt_weights_fit_method_values.
+pub type lpt_weights_fit_method = i32;
+pub const LPT_WEIGHTS_FIT_METHOD_NEAREST: lpt_weights_fit_method = 0;
+pub const LPT_WEIGHTS_FIT_METHOD_GPTQ: lpt_weights_fit_method = 1;
+
+/// The order of columns in GPTQ; one of lpt_weights_fit_order_values.
+pub type lpt_weights_fit_order = i32;
+pub const LPT_WEIGHTS_FIT_ORDER_COLUMNS: lpt_weights_fit_order = 0;
+pub const LPT_WEIGHTS_FIT_ORDER_DIAGONAL: lpt_weights_fit_order = 1;
+pub const LPT_WEIGHTS_FIT_ORDER_BLOCKS: lpt_weights_fit_order = 2;
+
 /// An activation of a GEMM; one of lpt_activation_values.
 pub type lpt_activation = i32;
 pub const LPT_ACTIVATION_NONE: lpt_activation = 0;
@@ -699,6 +710,30 @@ pub struct lpt_sparse_fit_info {
     pub masked_error: f64,
     pub fitted_error: f64,
     pub iteration_count: i64,
+}
+
+/// Options of lpt_weights_fit().
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct lpt_weights_fit_options {
+    pub struct_size: usize,
+    pub flags: lpt_flags,
+    pub method: lpt_weights_fit_method,
+    pub order: lpt_weights_fit_order,
+    pub scale_rule: lpt_scale_rule,
+    pub reserved: i32,
+    pub damping: f64,
+}
+
+/// Result of lpt_weights_fit(): squared errors of the outputs, relative to the sum of squares of the outputs.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct lpt_weights_fit_info {
+    pub struct_size: usize,
+    pub nearest_error: f64,
+    pub fitted_error: f64,
+    pub damping: f64,
+    pub ratio: f64,
 }
 
 /// Options of lpt_gemm(), lpt_gemm_grouped() and lpt_gemm_plan_create().
@@ -1429,6 +1464,30 @@ impl Default for lpt_sparse_fit_info {
     }
 }
 
+impl Default for lpt_weights_fit_options {
+    fn default() -> Self {
+        let mut value = std::mem::MaybeUninit::<Self>::zeroed();
+        // All members accept any bytes, so that zeros are a valid lpt_weights_fit_options.
+        unsafe {
+            let name = b"lpt_weights_fit_options\0".as_ptr().cast();
+            lpt_struct_init(name, value.as_mut_ptr().cast(), std::mem::size_of::<Self>());
+            value.assume_init()
+        }
+    }
+}
+
+impl Default for lpt_weights_fit_info {
+    fn default() -> Self {
+        let mut value = std::mem::MaybeUninit::<Self>::zeroed();
+        // All members accept any bytes, so that zeros are a valid lpt_weights_fit_info.
+        unsafe {
+            let name = b"lpt_weights_fit_info\0".as_ptr().cast();
+            lpt_struct_init(name, value.as_mut_ptr().cast(), std::mem::size_of::<Self>());
+            value.assume_init()
+        }
+    }
+}
+
 impl Default for lpt_gemm_options {
     fn default() -> Self {
         let mut value = std::mem::MaybeUninit::<Self>::zeroed();
@@ -2102,6 +2161,8 @@ extern "C" {
     pub fn lpt_scaler_state_load(context: *mut lpt_context, scaler: *mut lpt_scaler, buffer: *const c_void, buffer_bytes: usize) -> lpt_status;
     /// Fits a masked weight to the outputs of the dense weight, without training.
     pub fn lpt_sparse_fit(context: *mut lpt_context, weight: *const lpt_tensor, mask: *const lpt_tensor, inputs: *const lpt_tensor, options: *const lpt_sparse_fit_options, output: *mut lpt_tensor, bias_change: *mut lpt_tensor, out_info: *mut lpt_sparse_fit_info) -> lpt_status;
+    /// Quantizes the weight of a linear layer so that its outputs for calibration data change little.
+    pub fn lpt_weights_fit(context: *mut lpt_context, weight: *const lpt_tensor, gram: *const lpt_tensor, options: *const lpt_weights_fit_options, output: *mut lpt_tensor, input_factors: *mut lpt_tensor, out_info: *mut lpt_weights_fit_info) -> lpt_status;
     /// Multiplies two matrices, or two batches of matrices, of any formats.
     pub fn lpt_gemm(context: *mut lpt_context, a: *const lpt_tensor, b: *const lpt_tensor, options: *const lpt_gemm_options, c: *mut lpt_tensor) -> lpt_status;
     /// Multiplies groups of rows, each by its own matrix, as in a mixture of experts.

@@ -21,6 +21,8 @@ fn sizes_of_structs_equal_those_of_bindgen() {
     assert_eq!(size_of::<lpt_sys::lpt_scaler_info>(), size_of::<made::lpt_scaler_info>());
     assert_eq!(size_of::<lpt_sys::lpt_sparse_fit_options>(), size_of::<made::lpt_sparse_fit_options>());
     assert_eq!(size_of::<lpt_sys::lpt_sparse_fit_info>(), size_of::<made::lpt_sparse_fit_info>());
+    assert_eq!(size_of::<lpt_sys::lpt_weights_fit_options>(), size_of::<made::lpt_weights_fit_options>());
+    assert_eq!(size_of::<lpt_sys::lpt_weights_fit_info>(), size_of::<made::lpt_weights_fit_info>());
     assert_eq!(size_of::<lpt_sys::lpt_gemm_options>(), size_of::<made::lpt_gemm_options>());
     assert_eq!(size_of::<lpt_sys::lpt_gemm_plan_info>(), size_of::<made::lpt_gemm_plan_info>());
     assert_eq!(size_of::<lpt_sys::lpt_gemm_operands>(), size_of::<made::lpt_gemm_operands>());
@@ -223,6 +225,11 @@ fn constants_equal_those_of_bindgen() {
     assert_eq!(lpt_sys::LPT_SCALER_ZERO_RULE_USE_CURRENT as i64, made::LPT_SCALER_ZERO_RULE_USE_CURRENT as i64);
     assert_eq!(lpt_sys::LPT_SCALER_ZERO_RULE_ONE as i64, made::LPT_SCALER_ZERO_RULE_ONE as i64);
     assert_eq!(lpt_sys::LPT_SCALER_ZERO_RULE_USE_LAST as i64, made::LPT_SCALER_ZERO_RULE_USE_LAST as i64);
+    assert_eq!(lpt_sys::LPT_WEIGHTS_FIT_METHOD_NEAREST as i64, made::LPT_WEIGHTS_FIT_METHOD_NEAREST as i64);
+    assert_eq!(lpt_sys::LPT_WEIGHTS_FIT_METHOD_GPTQ as i64, made::LPT_WEIGHTS_FIT_METHOD_GPTQ as i64);
+    assert_eq!(lpt_sys::LPT_WEIGHTS_FIT_ORDER_COLUMNS as i64, made::LPT_WEIGHTS_FIT_ORDER_COLUMNS as i64);
+    assert_eq!(lpt_sys::LPT_WEIGHTS_FIT_ORDER_DIAGONAL as i64, made::LPT_WEIGHTS_FIT_ORDER_DIAGONAL as i64);
+    assert_eq!(lpt_sys::LPT_WEIGHTS_FIT_ORDER_BLOCKS as i64, made::LPT_WEIGHTS_FIT_ORDER_BLOCKS as i64);
     assert_eq!(lpt_sys::LPT_ACTIVATION_NONE as i64, made::LPT_ACTIVATION_NONE as i64);
     assert_eq!(lpt_sys::LPT_ACTIVATION_GELU as i64, made::LPT_ACTIVATION_GELU as i64);
     assert_eq!(lpt_sys::LPT_ACTIVATION_GELU_TANH as i64, made::LPT_ACTIVATION_GELU_TANH as i64);
@@ -405,6 +412,7 @@ fn functions_equal_those_of_bindgen() {
     assert_eq!(lpt_sys::lpt_scaler_state_save as *const () as usize, made::lpt_scaler_state_save as *const () as usize);
     assert_eq!(lpt_sys::lpt_scaler_state_load as *const () as usize, made::lpt_scaler_state_load as *const () as usize);
     assert_eq!(lpt_sys::lpt_sparse_fit as *const () as usize, made::lpt_sparse_fit as *const () as usize);
+    assert_eq!(lpt_sys::lpt_weights_fit as *const () as usize, made::lpt_weights_fit as *const () as usize);
     assert_eq!(lpt_sys::lpt_gemm as *const () as usize, made::lpt_gemm as *const () as usize);
     assert_eq!(lpt_sys::lpt_gemm_grouped as *const () as usize, made::lpt_gemm_grouped as *const () as usize);
     assert_eq!(lpt_sys::lpt_gemm_plan_create as *const () as usize, made::lpt_gemm_plan_create as *const () as usize);

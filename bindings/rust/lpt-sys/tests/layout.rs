@@ -212,6 +212,28 @@ fn lpt_sparse_fit_info_is_laid_out_as_in_c() {
 }
 
 #[test]
+fn lpt_weights_fit_options_is_laid_out_as_in_c() {
+    assert_eq!(size_of::<lpt_weights_fit_options>(), 40);
+    assert_eq!(offset!(lpt_weights_fit_options, struct_size), 0);
+    assert_eq!(offset!(lpt_weights_fit_options, flags), 8);
+    assert_eq!(offset!(lpt_weights_fit_options, method), 16);
+    assert_eq!(offset!(lpt_weights_fit_options, order), 20);
+    assert_eq!(offset!(lpt_weights_fit_options, scale_rule), 24);
+    assert_eq!(offset!(lpt_weights_fit_options, reserved), 28);
+    assert_eq!(offset!(lpt_weights_fit_options, damping), 32);
+}
+
+#[test]
+fn lpt_weights_fit_info_is_laid_out_as_in_c() {
+    assert_eq!(size_of::<lpt_weights_fit_info>(), 40);
+    assert_eq!(offset!(lpt_weights_fit_info, struct_size), 0);
+    assert_eq!(offset!(lpt_weights_fit_info, nearest_error), 8);
+    assert_eq!(offset!(lpt_weights_fit_info, fitted_error), 16);
+    assert_eq!(offset!(lpt_weights_fit_info, damping), 24);
+    assert_eq!(offset!(lpt_weights_fit_info, ratio), 32);
+}
+
+#[test]
 fn lpt_gemm_options_is_laid_out_as_in_c() {
     assert_eq!(size_of::<lpt_gemm_options>(), 88);
     assert_eq!(offset!(lpt_gemm_options, struct_size), 0);

@@ -302,6 +302,29 @@ impl ScalerZeroRule {
     pub const USE_LAST: ScalerZeroRule = ScalerZeroRule(sys::LPT_SCALER_ZERO_RULE_USE_LAST);
 }
 
+/// How lpt_weights_fit() rounds weights.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[repr(transparent)]
+pub struct WeightsFitMethod(pub sys::lpt_weights_fit_method);
+
+#[allow(missing_docs)]
+impl WeightsFitMethod {
+    pub const NEAREST: WeightsFitMethod = WeightsFitMethod(sys::LPT_WEIGHTS_FIT_METHOD_NEAREST);
+    pub const GPTQ: WeightsFitMethod = WeightsFitMethod(sys::LPT_WEIGHTS_FIT_METHOD_GPTQ);
+}
+
+/// The order of columns in GPTQ.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[repr(transparent)]
+pub struct WeightsFitOrder(pub sys::lpt_weights_fit_order);
+
+#[allow(missing_docs)]
+impl WeightsFitOrder {
+    pub const COLUMNS: WeightsFitOrder = WeightsFitOrder(sys::LPT_WEIGHTS_FIT_ORDER_COLUMNS);
+    pub const DIAGONAL: WeightsFitOrder = WeightsFitOrder(sys::LPT_WEIGHTS_FIT_ORDER_DIAGONAL);
+    pub const BLOCKS: WeightsFitOrder = WeightsFitOrder(sys::LPT_WEIGHTS_FIT_ORDER_BLOCKS);
+}
+
 /// An activation of a GEMM.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[repr(transparent)]

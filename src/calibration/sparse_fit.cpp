@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "kernels/quantize/quantize.hpp"
+#include "src/calibration/fit.hpp"
 #include "src/cast/quantize.hpp"
 #include "src/gemm/run.hpp"
 #include "src/sparse/parts.hpp"
@@ -27,27 +28,6 @@ struct Fit {
   std::vector<double> gemms;    // per row: residual · preconditioned residual
   std::vector<double> first_gemms;
   std::vector<std::shared_ptr<std::byte>> storage;
-};
-
-// Disables the progress callback of the context for the GEMMs of this operation, and reports its own progress to the
-// callback.
-class QuietProgress {
- public:
-  explicit QuietProgress(Context &context) : context_(context), progress_(context.progress) {
-    context.progress = nullptr;
-  }
-  ~QuietProgress() { context_.progress = progress_; }
-  QuietProgress(const QuietProgress &) = delete;
-  QuietProgress &operator=(const QuietProgress &) = delete;
-
-  Status tell(int64_t done, int64_t work) const {
-    if (progress_ == nullptr || progress_(context_.progress_user, done, work) == 0) return {};
-    return cancelled(done, work);
-  }
-
- private:
-  Context &context_;
-  lpt_progress_function progress_;
 };
 
 float *row_of(const MatrixView &matrix, int64_t row) {
@@ -197,7 +177,7 @@ Status prepare(Context &context, const MatrixView &weight, const MatrixView &inp
   return widen_matrix(context, inputs, fit.inputs, false);
 }
 
-Status solve(Context &context, const lpt_sparse_fit_options &options, const QuietProgress &progress, Fit &fit,
+Status solve(Context &context, const lpt_sparse_fit_options &options, const SuppressProgress &progress, Fit &fit,
              lpt_sparse_fit_info &values) {
   LPT_TRY(multiply(context, fit.inputs, true, fit.inputs, fit.gram));
   set_damping(options.damping, fit);
@@ -213,7 +193,7 @@ Status solve(Context &context, const lpt_sparse_fit_options &options, const Quie
   for (int32_t i = 0; i < options.iterations; ++i) {
     LPT_TRY(multiply(context, fit.direction, false, fit.gram, fit.image));
     for_each_row(context, fit, [&](int64_t row) { went_on[static_cast<size_t>(row)] = step_row(fit, row); });
-    LPT_TRY(progress.tell(i + 1, options.iterations));
+    LPT_TRY(progress.report(i + 1, options.iterations));
     if (std::find(went_on.begin(), went_on.end(), 1) == went_on.end()) break;
     values.iteration_count = i + 1;
   }
@@ -275,7 +255,7 @@ Status fit_sparse(Context &context, const Tensor *weight, const Tensor *mask, co
     LPT_TRY(check_no_overlap(bias_view, "bias_change", fit.mask, "mask"));
     LPT_TRY(check_no_overlap(bias_view, "bias_change", inputs_view, "inputs"));
   }
-  const QuietProgress progress(context);
+  const SuppressProgress progress(context);
   LPT_TRY(prepare(context, weight_view, inputs_view, fit));
   std::vector<double> means;
   if (bias != nullptr) means = center(fit.inputs);

@@ -1,0 +1,15 @@
+// Weights fitted to calibration data: sparse, or quantized.
+#pragma once
+
+#include "lpt/calibration.h"
+#include "src/tensor/tensor.hpp"
+
+namespace lpt {
+
+Status fit_sparse(Context &context, const Tensor *weight, const Tensor *mask, const Tensor *inputs,
+                  const lpt_sparse_fit_options &options, Tensor *output, Tensor *bias_change,
+                  lpt_sparse_fit_info &out_info);
+Status fit_weights(Context &context, const Tensor *weight, const Tensor *gram, const lpt_weights_fit_options &options,
+                   Tensor *output, Tensor *input_factors, lpt_weights_fit_info &out_info);
+
+}  // namespace lpt

@@ -1,0 +1,380 @@
+// Fitted weights against GPTQ and AWQ written from their definitions in double. The tests round by lpt_quantize().
+#include <numeric>
+
+#include "tests/api/support.hpp"
+
+namespace lpt::test {
+namespace {
+
+using Numbers = std::vector<double>;
+
+constexpr int64_t kRows = 24;
+
+// A weight, and the Gram matrix of correlated inputs of which a few columns are large.
+struct Layer {
+  int64_t columns;
+  Numbers weight, gram;
+
+  explicit Layer(int64_t width, uint64_t place = 0) : columns(width), weight(draw_normal(300 + place, kRows * width)) {
+    const int64_t count = 2 * columns;
+    Numbers inputs = draw_normal(301 + place, count * columns);
+    for (int64_t t = 0; t < count; ++t) {
+      double *const input = inputs.data() + t * columns;
+      for (int64_t c = 1; c < columns; ++c) input[c] = 0.8 * input[c - 1] + 0.6 * input[c];
+      for (int64_t c = 3; c < columns; c += 11) input[c] *= 8;
+    }
+    gram.assign(static_cast<size_t>(columns * columns), 0.0);
+    for (int64_t t = 0; t < count; ++t) {
+      for (int64_t i = 0; i < columns; ++i) {
+        for (int64_t j = 0; j < columns; ++j)
+          at(i, j) += inputs[static_cast<size_t>(t * columns + i)] * inputs[static_cast<size_t>(t * columns + j)];
+      }
+    }
+    for (double &number : gram) number = static_cast<double>(static_cast<float>(number));
+    for (double &number : weight) number = static_cast<double>(static_cast<float>(number));
+  }
+
+  double &at(int64_t i, int64_t j) { return gram[static_cast<size_t>(i * columns + j)]; }
+  double at(int64_t i, int64_t j) const { return gram[static_cast<size_t>(i * columns + j)]; }
+
+  // The squared error of decoded weights, relative to the outputs.
+  double error(const Numbers &decoded) const {
+    double sum = 0, whole = 0;
+    for (int64_t r = 0; r < kRows; ++r) {
+      const double *const w = weight.data() + r * columns, *const q = decoded.data() + r * columns;
+      for (int64_t i = 0; i < columns; ++i) {
+        for (int64_t j = 0; j < columns; ++j) {
+          sum += (w[i] - q[i]) * at(i, j) * (w[j] - q[j]);
+          whole += w[i] * at(i, j) * w[j];
+        }
+      }
+    }
+    return sum / whole;
+  }
+};
+
+struct Fitted {
+  Numbers decoded;
+  std::vector<uint8_t> bytes;
+  Numbers factors;
+  lpt_weights_fit_info info = LPT_WEIGHTS_FIT_INFO_INIT;
+};
+
+Fitted fit(lpt_context *c, const Layer &layer, lpt_format format, const lpt_weights_fit_options &options,
+           bool has_factors = false) {
+  Fitted fitted;
+  const Tensor weight = tensor_of(c, LPT_FORMAT_F32, kRows, layer.columns, layer.weight),
+               gram = tensor_of(c, LPT_FORMAT_F64, layer.columns, layer.columns, layer.gram),
+               output = make_tensor(c, format, kRows, layer.columns),
+               factors = make_tensor(c, LPT_FORMAT_F32, {layer.columns});
+  EXPECT_TRUE(ok(c, lpt_weights_fit(c, weight.get(), gram.get(), &options, output.get(),
+                                    has_factors ? factors.get() : nullptr, &fitted.info)));
+  fitted.decoded = numbers_of(c, output.get());
+  fitted.bytes = bytes_of(c, output.get());
+  if (has_factors) fitted.factors = numbers_of(c, factors.get());
+  return fitted;
+}
+
+lpt_weights_fit_options gptq(lpt_weights_fit_order order = LPT_WEIGHTS_FIT_ORDER_COLUMNS) {
+  lpt_weights_fit_options options = LPT_WEIGHTS_FIT_OPTIONS_INIT;
+  options.order = order;
+  return options;
+}
+
+// Inverts a positive definite matrix by Gauss-Jordan elimination.
+Numbers inverse_of(Numbers matrix, int64_t size) {
+  Numbers result(static_cast<size_t>(size * size), 0.0);
+  for (int64_t i = 0; i < size; ++i) result[static_cast<size_t>(i * size + i)] = 1.0;
+  for (int64_t i = 0; i < size; ++i) {
+    const double pivot = matrix[static_cast<size_t>(i * size + i)];
+    for (int64_t j = 0; j < size; ++j) {
+      matrix[static_cast<size_t>(i * size + j)] /= pivot;
+      result[static_cast<size_t>(i * size + j)] /= pivot;
+    }
+    for (int64_t r = 0; r < size; ++r) {
+      const double factor = matrix[static_cast<size_t>(r * size + i)];
+      if (r == i || factor == 0.0) continue;
+      for (int64_t j = 0; j < size; ++j) {
+        matrix[static_cast<size_t>(r * size + j)] -= factor * matrix[static_cast<size_t>(i * size + j)];
+        result[static_cast<size_t>(r * size + j)] -= factor * result[static_cast<size_t>(i * size + j)];
+      }
+    }
+  }
+  return result;
+}
+
+// The tensor whose blocks GPTQ of the test rounds: rows × one block, with its scales.
+struct BlockCast {
+  lpt_context *c;
+  Tensor codes;
+  int64_t width;
+
+  BlockCast(lpt_context *context, lpt_format format, int64_t columns)
+      : c(context), codes(make_tensor(context, format, kRows, columns)), width(columns) {}
+  Numbers round(const Numbers &block, lpt_scale_rule rule) const {
+    lpt_quantize_options options = LPT_QUANTIZE_OPTIONS_INIT;
+    options.scale_rule = rule;
+    const Tensor source = tensor_of(c, LPT_FORMAT_F32, kRows, width, block);
+    EXPECT_TRUE(ok(c, lpt_quantize(c, source.get(), &options, codes.get(), nullptr)));
+    return numbers_of(c, codes.get());
+  }
+};
+
+// GPTQ by its definition, for a format with blocks of `width` columns: remove the first column of the rest from the inverse in
+// each step, without a Cholesky factor.
+Numbers gptq_in_double(lpt_context *c, const Layer &layer, lpt_format format, int64_t width,
+                       const std::vector<int64_t> &order, bool has_given_scales) {
+  const int64_t columns = layer.columns;
+  Numbers damped = layer.gram, weight = layer.weight, decoded(weight.size());
+  double mean = 0;
+  for (int64_t i = 0; i < columns; ++i) mean += layer.at(i, i) / static_cast<double>(columns);
+  for (int64_t i = 0; i < columns; ++i) damped[static_cast<size_t>(i * columns + i)] += 0.01 * mean;
+  Numbers inverse = inverse_of(damped, columns);
+  const auto block_of = [&](const Numbers &from, int64_t begin) {
+    Numbers block;
+    for (int64_t r = 0; r < kRows; ++r) {
+      for (int64_t i = begin; i < std::min(begin + width, columns); ++i)
+        block.push_back(from[static_cast<size_t>(r * columns + i)]);
+    }
+    return block;
+  };
+  std::vector<BlockCast> casts;
+  for (int64_t begin = 0; begin < columns; begin += width) {
+    casts.emplace_back(c, format, std::min(width, columns - begin));
+    casts.back().round(block_of(weight, begin), LPT_SCALE_RULE_DEFAULT);
+  }
+  std::vector<bool> has_started(casts.size(), has_given_scales);
+  for (const int64_t column : order) {
+    const int64_t begin = column / width * width;
+    const BlockCast &cast = casts[static_cast<size_t>(column / width)];
+    if (!has_started[static_cast<size_t>(column / width)]) cast.round(block_of(weight, begin), LPT_SCALE_RULE_DEFAULT);
+    has_started[static_cast<size_t>(column / width)] = true;
+    const Numbers rounded = cast.round(block_of(weight, begin), LPT_SCALE_RULE_FIXED);
+    const double diagonal = inverse[static_cast<size_t>(column * columns + column)];
+    for (int64_t r = 0; r < kRows; ++r) {
+      const size_t at = static_cast<size_t>(r * columns + column);
+      decoded[at] = rounded[static_cast<size_t>(r * cast.width + column - begin)];
+      const double error = (weight[at] - decoded[at]) / diagonal;
+      for (int64_t i = 0; i < columns; ++i)
+        weight[static_cast<size_t>(r * columns + i)] -= error * inverse[static_cast<size_t>(column * columns + i)];
+      weight[at] = decoded[at];
+    }
+    // Eliminates the column from the inverse of the columns that are left.
+    const Numbers row(inverse.begin() + column * columns, inverse.begin() + (column + 1) * columns);
+    for (int64_t i = 0; i < columns; ++i) {
+      for (int64_t j = 0; j < columns; ++j) {
+        inverse[static_cast<size_t>(i * columns + j)] -=
+            row[static_cast<size_t>(i)] * row[static_cast<size_t>(j)] / diagonal;
+      }
+    }
+  }
+  return decoded;
+}
+
+std::vector<int64_t> order_of(const Layer &layer, lpt_weights_fit_order order, int64_t width) {
+  std::vector<int64_t> places(static_cast<size_t>(layer.columns));
+  std::iota(places.begin(), places.end(), 0);
+  const auto most = [&](int64_t block) {
+    double largest = 0;
+    for (int64_t i = block * width; i < std::min((block + 1) * width, layer.columns); ++i)
+      largest = std::max(largest, layer.at(i, i));
+    return (block + 1) * width > layer.columns ? 0.0 : largest;
+  };
+  if (order == LPT_WEIGHTS_FIT_ORDER_COLUMNS) return places;
+  std::stable_sort(places.begin(), places.end(), [&](int64_t a, int64_t b) {
+    const bool is_split = order == LPT_WEIGHTS_FIT_ORDER_BLOCKS && a / width != b / width;
+    return is_split ? most(a / width) > most(b / width) : layer.at(a, a) > layer.at(b, b);
+  });
+  return places;
+}
+
+constexpr lpt_weights_fit_order kOrders[] = {LPT_WEIGHTS_FIT_ORDER_COLUMNS, LPT_WEIGHTS_FIT_ORDER_DIAGONAL,
+                                             LPT_WEIGHTS_FIT_ORDER_BLOCKS};
+
+TEST(WeightsFit, GptqIsItsDefinition) {
+  const Context context = make_context(2);
+  lpt_context *const c = context.get();
+  // Scales of rows, of groups, with zero points, and powers of two. 200 columns: two steps, and a block that is not full.
+  const std::pair<const char *, int64_t> formats[] = {
+      {"int4_1x32", 32}, {"uint4_1x32", 32}, {"mxfp4", 32}, {"e4m3fn_1x128", 128}};
+  for (const auto &[name, width] : formats) {
+    lpt_format format = LPT_FORMAT_NONE;
+    ASSERT_TRUE(ok(c, lpt_format_from_name(c, name, &format)));
+    for (const lpt_weights_fit_order order : kOrders) {
+      for (const int64_t columns : {40, 200}) {
+        SCOPED_TRACE(std::string(name) + " order " + std::to_string(order) + " columns " + std::to_string(columns));
+        const Layer layer(columns);
+        const Fitted fitted = fit(c, layer, format, gptq(order));
+        const Numbers expected = gptq_in_double(c, layer, format, width, order_of(layer, order, width),
+                                                order == LPT_WEIGHTS_FIT_ORDER_DIAGONAL);
+        EXPECT_EQ(expected, fitted.decoded);
+        EXPECT_NEAR(layer.error(fitted.decoded), fitted.info.fitted_error, 1e-4 * fitted.info.fitted_error);
+        EXPECT_LT(fitted.info.fitted_error, 0.6 * fitted.info.nearest_error);
+      }
+    }
+  }
+}
+
+TEST(WeightsFit, GptqOfIndependentInputsRoundsToNearest) {
+  const Context context = make_context(2);
+  lpt_context *const c = context.get();
+  Layer layer(130);
+  for (int64_t i = 0; i < layer.columns; ++i) {
+    for (int64_t j = 0; j < layer.columns; ++j) layer.at(i, j) = i == j ? 3.0 : 0.0;
+  }
+  int32_t checked = 0;
+  for (int32_t i = 0; i < lpt_format_count(); ++i) {
+    const lpt_format format = lpt_format_at(i);
+    const lpt_format_description facts = describe(format);
+    const bool is_index = format == LPT_FORMAT_INT32 || format == LPT_FORMAT_INT64;
+    if (facts.sparse_kept != 0 || is_index) continue;
+    const Tensor source = tensor_of(c, LPT_FORMAT_F32, kRows, layer.columns, layer.weight);
+    const Tensor nearest = make_tensor(c, format, kRows, layer.columns);
+    if (lpt_quantize(c, source.get(), nullptr, nearest.get(), nullptr) != LPT_OK) continue;
+    const Numbers expected = numbers_of(c, nearest.get());
+    if (std::any_of(expected.begin(), expected.end(), [](double x) { return std::isnan(x); })) continue;  // no sign
+    ++checked;
+    for (const lpt_weights_fit_order order : kOrders) {
+      const Fitted fitted = fit(c, layer, format, gptq(order));
+      EXPECT_EQ(expected, fitted.decoded) << name_of(format) << " order " << order;
+    }
+  }
+  EXPECT_GT(checked, 50);
+}
+
+TEST(WeightsFit, FactorsAreThoseOfAwq) {
+  const Context context = make_context(2);
+  lpt_context *const c = context.get();
+  lpt_format format = LPT_FORMAT_NONE;
+  ASSERT_TRUE(ok(c, lpt_format_from_name(c, "int4_1x32", &format)));
+  const Layer layer(96);
+  lpt_weights_fit_options options = LPT_WEIGHTS_FIT_OPTIONS_INIT;
+  options.method = LPT_WEIGHTS_FIT_METHOD_NEAREST;
+  const Fitted fitted = fit(c, layer, format, options, true);
+  const auto factors_of = [&](double ratio) {
+    Numbers factors;
+    for (int64_t i = 0; i < layer.columns; ++i) factors.push_back(std::pow(std::sqrt(layer.at(i, i)), ratio));
+    const auto [least, most] = std::minmax_element(factors.begin(), factors.end());
+    const double root = std::sqrt(*least * *most);
+    for (double &factor : factors) factor = static_cast<double>(static_cast<float>(factor / root));
+    return factors;
+  };
+  const auto rounded = [&](const Numbers &factors) {
+    Numbers scaled = layer.weight;
+    for (size_t i = 0; i < scaled.size(); ++i) scaled[i] *= factors[i % factors.size()];
+    return numbers_of(c, tensor_of(c, format, kRows, layer.columns, scaled).get());
+  };
+  const auto error_of = [&](const Numbers &decoded, const Numbers &factors) {
+    Numbers divided = decoded;
+    for (size_t i = 0; i < divided.size(); ++i) divided[i] /= factors[i % factors.size()];
+    return layer.error(divided);
+  };
+  double best = HUGE_VAL;
+  for (int i = 0; i < 20; ++i) best = std::min(best, error_of(rounded(factors_of(i / 20.0)), factors_of(i / 20.0)));
+  EXPECT_GT(fitted.info.ratio, 0.0);
+  EXPECT_EQ(rounded(fitted.factors), fitted.decoded);
+  for (size_t i = 0; i < fitted.factors.size(); ++i)
+    EXPECT_NEAR(factors_of(fitted.info.ratio)[i], fitted.factors[i], 1e-6 * fitted.factors[i]);
+  EXPECT_NEAR(best, fitted.info.fitted_error, 1e-4 * best);
+  EXPECT_NEAR(best, error_of(fitted.decoded, fitted.factors), 1e-4 * best);
+  EXPECT_LT(fitted.info.fitted_error, 0.8 * fitted.info.nearest_error);
+  // Both together.
+  const Fitted both = fit(c, layer, format, gptq(), true);
+  EXPECT_EQ(fitted.factors, both.factors);
+  EXPECT_NEAR(both.info.fitted_error, error_of(both.decoded, both.factors), 1e-4 * both.info.fitted_error);
+  EXPECT_LT(both.info.fitted_error, fitted.info.fitted_error);
+}
+
+TEST(WeightsFit, IsIndependentOfThreads) {
+  const Layer layer(200);
+  std::vector<Fitted> found;
+  for (const int threads : {1, 3}) {
+    const Context context = make_context(threads);
+    found.push_back(fit(context.get(), layer, LPT_FORMAT_NVFP4, gptq(LPT_WEIGHTS_FIT_ORDER_BLOCKS), true));
+  }
+  EXPECT_EQ(found[0].bytes, found[1].bytes);
+  EXPECT_EQ(found[0].info.fitted_error, found[1].info.fitted_error);
+  EXPECT_LT(found[0].info.fitted_error, found[0].info.nearest_error);
+}
+
+TEST(WeightsFit, RoundsColumnsWithoutInputsToNearest) {
+  const Context context = make_context(1);
+  lpt_context *const c = context.get();
+  Layer layer(64);
+  for (int64_t i = 0; i < layer.columns; ++i) layer.at(5, i) = layer.at(i, 5) = 0.0;
+  const Fitted fitted = fit(c, layer, LPT_FORMAT_E4M3FN_ROW, gptq(), true);
+  const Tensor nearest = tensor_of(c, LPT_FORMAT_E4M3FN_ROW, kRows, layer.columns, layer.weight);
+  EXPECT_EQ(1.0, fitted.factors[5]);
+  const Fitted without = fit(c, layer, LPT_FORMAT_E4M3FN_ROW, gptq());
+  for (int64_t r = 0; r < kRows; ++r) {
+    const size_t at = static_cast<size_t>(r * layer.columns + 5);
+    EXPECT_EQ(numbers_of(c, nearest.get())[at], without.decoded[at]) << r;
+  }
+}
+
+TEST(WeightsFit, RaisesTheDampingOfASingularMatrix) {
+  const Context context = make_context(1);
+  Layer layer(64);
+  for (double &number : layer.gram) number = 2.0;  // inputs with equal columns
+  lpt_weights_fit_options options = gptq();
+  options.damping = 0.0;
+  const Fitted fitted = fit(context.get(), layer, LPT_FORMAT_E4M3FN_ROW, options);
+  EXPECT_GT(fitted.info.damping, 0.0);
+  EXPECT_LT(fitted.info.damping, 1e-6);
+  EXPECT_LT(fitted.info.fitted_error, fitted.info.nearest_error);
+}
+
+TEST(WeightsFit, RejectsWhatDoesNotFit) {
+  const Context context = make_context(1);
+  lpt_context *const c = context.get();
+  const Layer layer(32);
+  const Tensor weight = tensor_of(c, LPT_FORMAT_F32, kRows, 32, layer.weight),
+               output = make_tensor(c, LPT_FORMAT_NVFP4, kRows, 32),
+               gram = tensor_of(c, LPT_FORMAT_F64, 32, 32, layer.gram), factors = make_tensor(c, LPT_FORMAT_F32, {32});
+  const auto reject = [&](lpt_status status, const Tensor &of_inputs, const Tensor &target, const Tensor &vector,
+                          const lpt_weights_fit_options &options, const std::vector<const char *> &words) {
+    EXPECT_EQ(status, lpt_weights_fit(c, weight.get(), of_inputs.get(), &options, target.get(), vector.get(), nullptr));
+    expect_words(words, lpt_context_error(c));
+  };
+  const auto changed = [&](int64_t i, int64_t j, double number) {
+    Layer other = layer;
+    other.at(i, j) = number;
+    return tensor_of(c, LPT_FORMAT_F64, 32, 32, other.gram);
+  };
+  const auto with = [](auto change) {
+    lpt_weights_fit_options options = LPT_WEIGHTS_FIT_OPTIONS_INIT;
+    change(options);
+    return options;
+  };
+  const lpt_weights_fit_options plain = gptq();
+  reject(LPT_INVALID_ARGUMENT, make_tensor(c, LPT_FORMAT_F32, 32, 31), output, factors, plain,
+         {"gram is 32 x 31", "32 x 32"});
+  reject(LPT_UNSUPPORTED, make_tensor(c, LPT_FORMAT_BF16, 32, 32), output, factors, plain,
+         {"gram is bf16", "f32 or f64"});
+  reject(LPT_INVALID_ARGUMENT, changed(2, 4, NAN), output, factors, plain, {"gram[2][4] is nan", "finite"});
+  reject(LPT_INVALID_ARGUMENT, changed(3, 3, -1.0), output, factors, plain, {"gram[3][3] is -1", "at least 0"});
+  reject(LPT_INVALID_ARGUMENT, changed(3, 4, 1e30), output, factors, plain, {"gram is not positive semidefinite"});
+  reject(LPT_INVALID_ARGUMENT, gram, make_tensor(c, LPT_FORMAT_NVFP4, kRows, 48), factors, plain,
+         {"output is 24 x 48"});
+  reject(LPT_UNSUPPORTED, gram, make_tensor(c, LPT_FORMAT_INT32, kRows, 32), factors, plain, {"output is int32"});
+  reject(LPT_INVALID_ARGUMENT, gram, weight, factors, plain, {"output", "overlaps weight"});
+  reject(LPT_INVALID_ARGUMENT, gram, output, make_tensor(c, LPT_FORMAT_F32, {31}), plain,
+         {"input_factors is 31", "32"});
+  reject(LPT_INVALID_ARGUMENT, gram, output, factors, with([](auto &o) { o.method = 2; }), {"method is 2", "0 to 1"});
+  reject(LPT_INVALID_ARGUMENT, gram, output, factors, with([](auto &o) { o.order = 3; }), {"order is 3", "0 to 2"});
+  reject(LPT_INVALID_ARGUMENT, gram, output, factors, with([](auto &o) { o.damping = 2.0; }),
+         {"damping is 2", "0 to 1"});
+  reject(LPT_UNSUPPORTED, gram, output, factors, with([](auto &o) { o.scale_rule = LPT_SCALE_RULE_FIXED; }),
+         {"scale_rule is FIXED"});
+  reject(LPT_UNSUPPORTED, gram, output, factors, with([](auto &o) { o.scale_rule = LPT_SCALE_RULE_EVEN; }),
+         {"scale_rule"});
+  lpt_weights_fit_options checked = plain;
+  checked.flags = LPT_CHECK_ONLY;
+  EXPECT_TRUE(ok(c, lpt_weights_fit(c, weight.get(), gram.get(), &checked, output.get(), factors.get(), nullptr)));
+  ASSERT_TRUE(ok(c, lpt_context_set_progress(
+                        c, [](void *, int64_t, int64_t) { return 1; }, nullptr)));
+  reject(LPT_CANCELLED, gram, output, factors, plain, {"cancel"});
+}
+
+}  // namespace
+}  // namespace lpt::test
