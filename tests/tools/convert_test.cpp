@@ -8,15 +8,15 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
+#include "checkpoint.hpp"
 #include "error.hpp"
 #include "image.hpp"
-#include "safetensors.hpp"
 #include "workplace.hpp"
 
 namespace tool_tests {
 namespace {
 
-using tool::SafetensorsFile;
+using tool::Checkpoint;
 
 std::vector<Matrix> some_matrices() {
   return {random_matrix("a.weight", 48, 128, 11), random_matrix("b.weight", 160, 256, 12),
@@ -50,7 +50,7 @@ std::string rejection_of(const tool::ConvertOptions &options) {
 }
 
 template <typename T>
-std::vector<T> values(const SafetensorsFile &file, const std::string &name) {
+std::vector<T> values(const Checkpoint &file, const std::string &name) {
   const tool::StoredTensor *tensor = file.find(name);
   if (tensor == nullptr) {
     ADD_FAILURE() << name << " is missing";
@@ -77,7 +77,7 @@ using Decoder = std::function<double(int64_t row, int64_t column)>;
 
 // Checks that the decoded values equal those of `lpt convert --to f32`, and that their error is within that of the format.
 void expect_decoded(const Workplace &workplace, const Matrix &matrix, const Decoder &decoder, double least_decibels) {
-  const SafetensorsFile back(workplace.path("back.safetensors"));
+  const Checkpoint back(workplace.path("back.safetensors"));
   const std::vector<float> decoded = values<float>(back, matrix.name);
   ASSERT_EQ(decoded.size(), matrix.numbers.size());
   double signal = 0, noise = 0;
@@ -101,12 +101,12 @@ class Converted : public testing::Test {
     workplace.write("in.safetensors", checkpoint(matrices));
     convert(workplace, "in.safetensors", "out.safetensors", format);
     convert(workplace, "out.safetensors", "back.safetensors", "f32");
-    made = std::make_unique<SafetensorsFile>(workplace.path("out.safetensors"));
+    made = std::make_unique<Checkpoint>(workplace.path("out.safetensors"));
   }
 
   Workplace workplace;
   std::vector<Matrix> matrices = some_matrices();
-  std::unique_ptr<SafetensorsFile> made;
+  std::unique_ptr<Checkpoint> made;
 };
 
 TEST_F(Converted, Fp8IsWhatItsDefinitionSays) {
@@ -202,7 +202,7 @@ TEST_F(Converted, Uint4WithZeroPointsIsWhatItsDefinitionSays) {
 TEST_F(Converted, CopiesWhatIsNoLargeMatrix) {
   matrices.pop_back();  // a file with a short group follows no convention
   make("nvfp4");
-  const SafetensorsFile input(workplace.path("in.safetensors"));
+  const Checkpoint input(workplace.path("in.safetensors"));
   for (const char *name : {"bias", "narrow.weight"}) {
     EXPECT_EQ(values<float>(*made, name), values<float>(input, name)) << name;
   }
@@ -237,7 +237,7 @@ TEST(Convert, ChoosesByRegularExpression) {
   options.include = "a|narrow|odd";
   options.exclude = "^a";
   tool::convert(options);
-  const SafetensorsFile made(options.output);
+  const Checkpoint made(options.output);
   EXPECT_EQ(made.find("a.weight")->dtype->name, "F32");
   EXPECT_EQ(made.find("b.weight")->dtype->name, "F32");
   EXPECT_EQ(made.find("narrow.weight")->dtype->name, "I8");
@@ -389,11 +389,11 @@ TEST(Convert, QuantizesShortBlocks) {
     options.is_forced = true;
     options.is_verified = true;
     tool::convert(options);
-    EXPECT_NE(SafetensorsFile(options.output).find("odd.weight_scale"), nullptr) << format;
+    EXPECT_NE(Checkpoint(options.output).find("odd.weight_scale"), nullptr) << format;
     tool::ConvertOptions decoding = options_of(workplace, "out.safetensors", "back.safetensors", "bf16");
     decoding.is_forced = true;
     tool::convert(decoding);
-    EXPECT_EQ(SafetensorsFile(decoding.output).find("odd.weight")->shape, (std::vector<int64_t>{40, 100})) << format;
+    EXPECT_EQ(Checkpoint(decoding.output).find("odd.weight")->shape, (std::vector<int64_t>{40, 100})) << format;
   }
 }
 
@@ -401,7 +401,7 @@ TEST(Convert, CastsEveryFloatToAPlainFormat) {
   const Workplace workplace;
   workplace.write("in.safetensors", checkpoint(some_matrices()));
   convert(workplace, "in.safetensors", "out.safetensors", "bf16");
-  const SafetensorsFile made(workplace.path("out.safetensors"));
+  const Checkpoint made(workplace.path("out.safetensors"));
   EXPECT_EQ(values<uint16_t>(made, "bias"), (std::vector<uint16_t>{0x3F00, 0xBF80, 0, 0x4000, 0x4040}));
   EXPECT_EQ(made.find("positions")->dtype->name, "I64");
 }

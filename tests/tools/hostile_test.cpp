@@ -5,8 +5,8 @@
 
 #include <algorithm>
 
+#include "checkpoint.hpp"
 #include "error.hpp"
-#include "safetensors.hpp"
 #include "workplace.hpp"
 
 namespace tool_tests {
@@ -15,7 +15,7 @@ namespace {
 // Returns the rejection, or "" if the file is accepted.
 std::string rejection_of(const std::string &path) {
   try {
-    tool::SafetensorsFile file(path);
+    tool::Checkpoint file(path);
     return "";
   } catch (const tool::Error &error) {
     return error.what();

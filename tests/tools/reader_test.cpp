@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include "checkpoint.hpp"
 #include "digest.hpp"
 #include "error.hpp"
 #include "image.hpp"
@@ -55,7 +56,7 @@ TEST(Reader, FindsEveryTensorByName) {
               "," + std::to_string(i + 1) + "]}";
   }
   const Workplace workplace;
-  const tool::SafetensorsFile file(workplace.write("f", image(header + "}", 50)));
+  const tool::Checkpoint file(workplace.write("f", image(header + "}", 50)));
   for (int i = 0; i < 50; ++i) {
     ASSERT_NE(file.find(std::to_string(i)), nullptr) << i;
     EXPECT_EQ(file.find(std::to_string(i))->name, std::to_string(i));

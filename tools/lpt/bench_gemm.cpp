@@ -97,8 +97,8 @@ void add_peers(GemmReport &report, const std::string &path) {
 }  // namespace
 
 void bench_gemm(const BenchGemmOptions &options) {
-  check_text_target(options.json, options.from);
-  check_text_target(options.picture, options.from);
+  check_text_target(options.json, {options.from});
+  check_text_target(options.picture, {options.from});
   GemmReport report = options.from.empty() ? measured(options) : read_gemm_report(options.from);
   if (!options.json.empty()) write_text(options.json, lpt::bench::gemm_json(report));
   for (const std::string &path : options.peers) add_peers(report, path);

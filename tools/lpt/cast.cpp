@@ -24,7 +24,7 @@ void quantize(lpt_context *context, const lpt_tensor *source, bool keeps_tensor_
 
 }  // namespace
 
-NumberReader::NumberReader(lpt_context *context, const SafetensorsFile &file, const StoredTensor &tensor)
+NumberReader::NumberReader(lpt_context *context, const Checkpoint &file, const StoredTensor &tensor)
     : context_(context), file_(file), tensor_(tensor), format_(format_of(*tensor.dtype)) {
   if (format_ == LPT_FORMAT_NONE) {
     throw Error(fmt::format("tensor {}: this library does not know {}", in_quotes(tensor.name), tensor.dtype->name));

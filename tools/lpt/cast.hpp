@@ -5,23 +5,23 @@
 #include <optional>
 #include <span>
 
+#include "checkpoint.hpp"
 #include "digest.hpp"
 #include "handles.hpp"
-#include "safetensors.hpp"
 
 namespace tool {
 
 // Reads elements of a tensor, in the order of its bytes, as f32. f64 is rounded to f32, as a cast by LPT does first.
 class NumberReader {
  public:
-  NumberReader(lpt_context *context, const SafetensorsFile &file, const StoredTensor &tensor);
+  NumberReader(lpt_context *context, const Checkpoint &file, const StoredTensor &tensor);
 
   // `digest`, if not null, receives the bytes of the file.
   void read(int64_t first, std::span<float> numbers, Digest *digest);
 
  private:
   lpt_context *context_;
-  const SafetensorsFile &file_;
+  const Checkpoint &file_;
   const StoredTensor &tensor_;
   lpt_format format_;
   std::vector<std::byte> raw_;

@@ -34,16 +34,20 @@ std::string digest_text(std::string_view text) {
   return fmt::format("{:016x}", digest.value());
 }
 
-int64_t modified_nanoseconds(const std::string &path) {
-  return std::filesystem::last_write_time(path).time_since_epoch().count();
+std::vector<int64_t> modified_nanoseconds(const std::vector<std::string> &paths) {
+  std::vector<int64_t> times;
+  for (const std::string &path : paths) {
+    times.push_back(std::filesystem::last_write_time(path).time_since_epoch().count());
+  }
+  return times;
 }
 
 // The properties that must be unchanged when a second run resumes.
-json identity_of(const ConvertOptions &options, const SafetensorsFile &input, const Plan &plan) {
+json identity_of(const ConvertOptions &options, const Checkpoint &input, const Plan &plan) {
   return {{"release", lpt_version_string()},
           {"input_bytes", input.file_bytes()},
           {"input_header", fmt::format("{:016x}", input.header_digest())},
-          {"input_modified", modified_nanoseconds(options.input)},
+          {"input_modified", modified_nanoseconds(input.files())},
           {"format", format_name(plan.format)},
           {"from", options.from},
           {"include", options.include},
@@ -124,13 +128,10 @@ class ConversionRun {
   std::string config_path() const { return options_.output + ".quantization_config.json"; }
 
   void check_first() const {
-    std::error_code ignored;
-    if (std::filesystem::equivalent(options_.input, options_.output, ignored)) {
-      throw Error(fmt::format("{}: is the input: expected another file", options_.output));
-    }
+    check_no_input(options_.output, input_.files());
     const std::string config = plan_.config.empty() ? "" : config_path();
     for (const std::string &path : {options_.report, config}) {
-      check_text_target(path, options_.input);
+      check_text_target(path, input_.files());
       for (const std::string &other : {options_.output, partial_path_, journal_path_}) {
         if (!path.empty() &&
             std::filesystem::absolute(path).lexically_normal() == std::filesystem::absolute(other).lexically_normal()) {
@@ -194,7 +195,7 @@ class ConversionRun {
     File partial = resumed ? std::move(*resumed) : begin(journal);
     announce();
     const size_t done = results_.size();
-    Progress progress(input_.file_bytes() - input_.data_offset(), options_.is_quiet);
+    Progress progress(input_.data_bytes(), options_.is_quiet);
     for (size_t i = 0; i < done; ++i) progress.skip(plan_.items[i].input_bytes());
     for (size_t i = done; i < plan_.items.size(); ++i) {
       const Item &item = plan_.items[i];
@@ -306,7 +307,7 @@ class ConversionRun {
   }
 
   void finish() {
-    const SafetensorsFile made(options_.output);
+    const Checkpoint made(options_.output);
     if (made.file_bytes() != plan_.file_bytes) {
       throw Error(
           fmt::format("{}: is {} bytes long: expected {}", options_.output, made.file_bytes(), plan_.file_bytes));
@@ -318,8 +319,8 @@ class ConversionRun {
     if (!options_.is_quiet) print();
   }
 
-  void verify(const SafetensorsFile &made) const {
-    Progress progress(input_.file_bytes() - input_.data_offset(), options_.is_quiet);
+  void verify(const Checkpoint &made) const {
+    Progress progress(input_.data_bytes(), options_.is_quiet);
     for (const Item &item : plan_.items) {
       converter_.verify(item, made,
                         [&](uint64_t bytes) { progress.add(bytes, "verifying " + shortened(item.name, 38)); });
@@ -427,7 +428,7 @@ class ConversionRun {
   std::string partial_path_;
   std::string journal_path_;
   Context context_;
-  SafetensorsFile input_;
+  Checkpoint input_;
   Plan plan_;
   Converter converter_;
   std::vector<ItemResult> results_;

@@ -253,7 +253,7 @@ uint64_t Converter::digest_of_output(const Item &item, const File &output) const
   return digests.value();
 }
 
-void Converter::verify(const Item &item, const SafetensorsFile &made, const Report &report) const {
+void Converter::verify(const Item &item, const Checkpoint &made, const Report &report) const {
   const auto made_tensor = [&](Role role) -> const StoredTensor & {
     for (const OutputPart &part : item.outputs) {
       if (part.role == role) return *made.find(plan_.outputs[part.index].name);

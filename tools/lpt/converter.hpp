@@ -20,7 +20,7 @@ class Converter {
  public:
   using Report = std::function<void(uint64_t bytes)>;  // processed bytes of the input
 
-  Converter(lpt_context *context, const SafetensorsFile &input, const Plan &plan, int64_t memory_bytes)
+  Converter(lpt_context *context, const Checkpoint &input, const Plan &plan, int64_t memory_bytes)
       : context_(context), input_(input), plan_(plan), memory_bytes_(memory_bytes) {}
 
   // Returns the rows of one slice. Throws Error if the minimum needs more memory than allowed.
@@ -33,7 +33,7 @@ class Converter {
   uint64_t digest_of_output(const Item &item, const File &output) const;
 
   // Reads the item back from `made` and compares it with a second cast. Throws Error at the first difference.
-  void verify(const Item &item, const SafetensorsFile &made, const Report &report) const;
+  void verify(const Item &item, const Checkpoint &made, const Report &report) const;
 
  private:
   struct Rows {
@@ -51,7 +51,7 @@ class Converter {
   uint64_t place_of(const Item &item, Role role) const;
 
   lpt_context *context_;
-  const SafetensorsFile &input_;
+  const Checkpoint &input_;
   const Plan &plan_;
   int64_t memory_bytes_;
 };

@@ -206,12 +206,18 @@ void write_text(const std::string &path, const std::string &text) {
   }
 }
 
-void check_text_target(const std::string &path, const std::string &input) {
-  if (path.empty()) return;
-  std::error_code ignored;
-  if (std::filesystem::equivalent(path, input, ignored)) {
-    throw Error(fmt::format("{}: is the input: expected another file", path));
+void check_no_input(const std::string &path, const std::vector<std::string> &inputs) {
+  for (const std::string &input : inputs) {
+    std::error_code ignored;
+    if (std::filesystem::equivalent(path, input, ignored)) {
+      throw Error(fmt::format("{}: is the input: expected another file", path));
+    }
   }
+}
+
+void check_text_target(const std::string &path, const std::vector<std::string> &inputs) {
+  if (path.empty()) return;
+  check_no_input(path, inputs);
   if (is_device(path)) {
     if (::access(path.c_str(), W_OK) != 0) reject(path, "cannot be written");
     return;

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <span>
 #include <string>
+#include <vector>
 
 namespace tool {
 
@@ -46,7 +47,9 @@ std::string read_text(const std::string &path);
 
 // Replaces a regular file atomically, or writes to a device or pipe. A symbolic link to a file is an Error.
 void write_text(const std::string &path, const std::string &text);
-// Throws the errors of write_text() before any work, or if `path` equals `input`. An empty path is no target.
-void check_text_target(const std::string &path, const std::string &input = "");
+// Throws the errors of write_text() before any work, or if `path` is one of `inputs`. An empty path is no target.
+void check_text_target(const std::string &path, const std::vector<std::string> &inputs = {});
+// Throws Error if `path` is one of `inputs`, which may be links.
+void check_no_input(const std::string &path, const std::vector<std::string> &inputs);
 
 }  // namespace tool

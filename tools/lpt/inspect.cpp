@@ -61,7 +61,7 @@ struct Rows {
 
 class Looker {
  public:
-  Looker(lpt_context *context, const SafetensorsFile &file, std::vector<NamedFormat> formats, int64_t memory)
+  Looker(lpt_context *context, const Checkpoint &file, std::vector<NamedFormat> formats, int64_t memory)
       : context_(context), file_(file), formats_(std::move(formats)), memory_(memory) {}
 
   TensorLook look(const StoredTensor &tensor) const {
@@ -146,7 +146,7 @@ class Looker {
   }
 
   lpt_context *context_;
-  const SafetensorsFile &file_;
+  const Checkpoint &file_;
   std::vector<NamedFormat> formats_;
   int64_t memory_;
 };
@@ -165,14 +165,15 @@ int FileLook::top_exponent() const {
 
 FileLook look_at(const InspectOptions &options) {
   const std::vector<NamedFormat> formats = formats_of(options);
-  const SafetensorsFile file(options.input, header_memory(options, formats.size()));
+  const Checkpoint file(options.input, header_memory(options, formats.size()));
+  check_text_target(options.picture, file.files());
   const Context context = make_context(options.threads);
   FileLook look{options.input, file.file_bytes(), {}, {}};
   for (const NamedFormat &format : formats) look.formats.push_back(format.name);
   const auto memory = (options.memory_mebibytes << 20) - static_cast<int64_t>(file.held_bytes());
   const Looker looker(context.get(), file, formats, memory);
   const NamePattern include("--include", options.include);
-  Progress progress(file.file_bytes() - file.data_offset(), options.is_quiet || options.is_json);
+  Progress progress(file.data_bytes(), options.is_quiet || options.is_json);
   const auto is_chosen = [&](const std::string &name) { return !include.is_given() || include.is_in(name); };
   if (is_quantized(file)) {
     ConvertOptions decoding;
@@ -255,7 +256,6 @@ void print_json(const FileLook &look) {
 }  // namespace
 
 void inspect(const InspectOptions &options) {
-  check_text_target(options.picture, options.input);
   const FileLook look = look_at(options);
   if (options.is_json) {
     print_json(look);

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "handles.hpp"
-#include "safetensors.hpp"
+#include "header.hpp"
 
 namespace tool {
 

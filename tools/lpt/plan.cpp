@@ -74,7 +74,7 @@ struct Conversion {
   std::vector<std::string> names;
 };
 
-std::optional<Conversion> conversion_of(const SafetensorsFile &input) {
+std::optional<Conversion> conversion_of(const Checkpoint &input) {
   const auto found = input.header().metadata.find(kConversionKey);
   if (found == input.header().metadata.end()) return std::nullopt;
   // Deeper values than a list of names are discarded by the parser, so that no file can make this tree large or deep.
@@ -97,7 +97,7 @@ std::optional<Conversion> conversion_of(const SafetensorsFile &input) {
 }
 
 // Returns the quantized tensors of a file of another tool: those with a payload and a scale with conventional names.
-Conversion guessed_conversion(const SafetensorsFile &input, lpt_format format) {
+Conversion guessed_conversion(const Checkpoint &input, lpt_format format) {
   const Layout layout = layout_of(format);
   Conversion conversion{.format = format, .names = {}};
   const std::string suffix = part_name(layout, "", Role::kPayload);
@@ -111,7 +111,7 @@ Conversion guessed_conversion(const SafetensorsFile &input, lpt_format format) {
 
 class Planner {
  public:
-  Planner(lpt_context *context, const SafetensorsFile &input, const ConvertOptions &options)
+  Planner(lpt_context *context, const Checkpoint &input, const ConvertOptions &options)
       : context_(context),
         input_(input),
         options_(options),
@@ -353,7 +353,7 @@ class Planner {
   }
 
   lpt_context *context_;
-  const SafetensorsFile &input_;
+  const Checkpoint &input_;
   const ConvertOptions &options_;
   NamePattern include_;
   NamePattern exclude_;
@@ -395,9 +395,9 @@ lpt_format target_format(const std::string &name) {
   return find_format(name);
 }
 
-bool is_quantized(const SafetensorsFile &input) { return input.header().metadata.contains(kConversionKey); }
+bool is_quantized(const Checkpoint &input) { return input.header().metadata.contains(kConversionKey); }
 
-Plan make_plan(lpt_context *context, const SafetensorsFile &input, const ConvertOptions &options) {
+Plan make_plan(lpt_context *context, const Checkpoint &input, const ConvertOptions &options) {
   return Planner(context, input, options).make();
 }
 

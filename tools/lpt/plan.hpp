@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "checkpoint.hpp"
 #include "layout.hpp"
-#include "safetensors.hpp"
 
 namespace tool {
 
@@ -75,8 +75,8 @@ struct Plan {
 // Returns the format of a short name: fp8, fp8-row, fp8-block, mxfp8, int8, int4-g128 …, or of any LPT name.
 lpt_format target_format(const std::string &name);
 
-bool is_quantized(const SafetensorsFile &input);  // by lpt convert, as recorded in the metadata of the file
+bool is_quantized(const Checkpoint &input);  // by lpt convert, as recorded in the metadata of the file
 
-Plan make_plan(lpt_context *context, const SafetensorsFile &input, const ConvertOptions &options);
+Plan make_plan(lpt_context *context, const Checkpoint &input, const ConvertOptions &options);
 
 }  // namespace tool

@@ -4,11 +4,8 @@
 
 #include <algorithm>
 #include <array>
-#include <filesystem>
 #include <nlohmann/json.hpp>
-#include <numeric>
 
-#include "digest.hpp"
 #include "error.hpp"
 #include "header_parser.hpp"
 #include "text.hpp"
@@ -18,10 +15,6 @@ namespace tool {
 namespace {
 
 constexpr uint64_t kPrefixBytes = 8;
-
-std::string where_of(const std::string &file, const StoredTensor &tensor) {
-  return fmt::format("{}: tensor {}", file, in_quotes(tensor.name));
-}
 
 // Checks that the tensors are contiguous, from the first byte after the header to the end of the file.
 void check_places(const std::string &file, const std::vector<StoredTensor> &tensors, uint64_t data_bytes) {
@@ -54,68 +47,7 @@ std::string other_kind(std::span<const std::byte> prefix) {
   return "";
 }
 
-// Throws Error for a folder. The error lists its files.
-void check_no_folder(const std::string &path) {
-  std::error_code problem;
-  if (!std::filesystem::is_directory(path, problem)) return;
-  constexpr size_t kMostNames = 3;
-  std::vector<std::string> names;
-  for (const auto &entry : std::filesystem::directory_iterator(path, problem)) {
-    if (entry.path().extension() == ".safetensors") names.push_back(entry.path().filename().string());
-  }
-  if (names.empty())
-    throw Error(fmt::format("{}: is a folder without *.safetensors: expected a safetensors file", path));
-  std::sort(names.begin(), names.end());
-  std::string text;
-  for (size_t i = 0; i < std::min(names.size(), kMostNames); ++i)
-    text += (i == 0 ? "" : ", ") + shortened(names[i], 60);
-  throw Error(
-      fmt::format("{}: is a folder: expected a safetensors file: run lpt for each of the {} that it holds: {}{}", path,
-                  names.size(), text, names.size() > kMostNames ? ", ..." : ""));
-}
-
-void sort_names(const std::string &file, Header &header) {
-  const auto &tensors = header.tensors;
-  header.by_name.resize(tensors.size());
-  std::iota(header.by_name.begin(), header.by_name.end(), 0u);
-  std::sort(header.by_name.begin(), header.by_name.end(),
-            [&](uint32_t a, uint32_t b) { return tensors[a].name < tensors[b].name; });
-  const auto twice = std::adjacent_find(header.by_name.begin(), header.by_name.end(),
-                                        [&](uint32_t a, uint32_t b) { return tensors[a].name == tensors[b].name; });
-  if (twice != header.by_name.end()) {
-    throw Error(fmt::format("{}: {} stands twice in the header: expected each name once", file,
-                            in_quotes(tensors[*twice].name)));
-  }
-}
-
 }  // namespace
-
-void check_held(const std::string &file, uint64_t header_bytes, uint64_t tensors, const HeaderMemory &memory) {
-  const uint64_t held = memory.held(header_bytes, tensors);
-  if (held > memory.bytes) {
-    throw Error(fmt::format("{}: a header of {} needs {} of memory or more: expected at most --memory, {}", file,
-                            size_text(header_bytes), size_text(held), size_text(memory.bytes)));
-  }
-}
-
-uint64_t check_extent(const std::string &where, const Dtype &dtype, const std::vector<int64_t> &shape) {
-  // Zeros are excluded from the product, so that an overflow is detected even next to a zero.
-  uint64_t bits = static_cast<uint64_t>(dtype.bits);
-  bool is_empty = false;
-  for (const int64_t extent : shape) {
-    is_empty = is_empty || extent == 0;
-    if (extent != 0 && __builtin_mul_overflow(bits, static_cast<uint64_t>(extent), &bits)) {
-      throw Error(fmt::format("{}: shape {} of {} is more than 2^64 bits: expected a size that a file can have", where,
-                              shape_text(shape), dtype.name));
-    }
-  }
-  if (is_empty) return 0;
-  if (bits % 8 != 0) {
-    throw Error(
-        fmt::format("{}: shape {} of {} is {} bits: expected whole bytes", where, shape_text(shape), dtype.name, bits));
-  }
-  return bits / 8;
-}
 
 uint64_t check_header_length(const std::string &file, uint64_t file_bytes, std::span<const std::byte> prefix) {
   if (file_bytes < kPrefixBytes || prefix.size() < kPrefixBytes) {
@@ -140,9 +72,7 @@ uint64_t check_header_length(const std::string &file, uint64_t file_bytes, std::
 
 Header parse_header(const std::string &file, std::string_view text, uint64_t data_bytes, const HeaderMemory &memory) {
   Header header = read_header_json(file, text, memory);
-  std::stable_sort(header.tensors.begin(), header.tensors.end(), [](const StoredTensor &a, const StoredTensor &b) {
-    return a.begin != b.begin ? a.begin < b.begin : a.end < b.end;
-  });
+  sort_places(header);
   sort_names(file, header);
   for (const StoredTensor &tensor : header.tensors) {
     const std::string where = where_of(file, tensor);
@@ -165,35 +95,22 @@ Header parse_header(const std::string &file, std::string_view text, uint64_t dat
   return header;
 }
 
-SafetensorsFile::SafetensorsFile(const std::string &path, const HeaderMemory &memory) {
-  check_no_folder(path);
-  file_ = File::open_to_read(path);
-  file_bytes_ = file_.size();
+FileHeader read_safetensors(const File &file, const HeaderMemory &memory, Digest &digest) {
+  const std::string &path = file.path();
+  const uint64_t file_bytes = file.size();
   std::array<std::byte, kPrefixBytes> prefix{};
-  const size_t there = std::min<uint64_t>(file_bytes_, kPrefixBytes);
-  file_.read(0, std::span(prefix).first(there));
-  const uint64_t length = check_header_length(path, file_bytes_, std::span(prefix).first(there));
+  const size_t there = std::min<uint64_t>(file_bytes, kPrefixBytes);
+  file.read(0, std::span(prefix).first(there));
+  const uint64_t length = check_header_length(path, file_bytes, std::span(prefix).first(there));
   check_held(path, length, 0, memory);
   std::string text(length, '\0');
-  file_.read(kPrefixBytes, std::as_writable_bytes(std::span(text)));
-  data_offset_ = kPrefixBytes + length;
-  header_ = parse_header(path, text, file_bytes_ - data_offset_, memory);
-  held_bytes_ = memory.held(length, header_.tensors.size() + header_.metadata.size());
-  Digest digest;
+  file.read(kPrefixBytes, std::as_writable_bytes(std::span(text)));
+  FileHeader result;
+  result.data_offset = kPrefixBytes + length;
+  result.header = parse_header(path, text, file_bytes - result.data_offset, memory);
+  result.held_bytes = memory.held(length, result.header.tensors.size() + result.header.metadata.size());
   digest.add(text);
-  header_digest_ = digest.value();
-}
-
-const StoredTensor *SafetensorsFile::find(std::string_view name) const {
-  const auto &tensors = header_.tensors;
-  const auto found =
-      std::lower_bound(header_.by_name.begin(), header_.by_name.end(), name,
-                       [&](uint32_t index, std::string_view requested) { return tensors[index].name < requested; });
-  return found == header_.by_name.end() || tensors[*found].name != name ? nullptr : &tensors[*found];
-}
-
-void SafetensorsFile::read(const StoredTensor &tensor, uint64_t offset, std::span<std::byte> bytes) const {
-  file_.read(data_offset_ + tensor.begin + offset, bytes);
+  return result;
 }
 
 uint64_t place_tensors(std::vector<StoredTensor> &tensors) {
