@@ -7,10 +7,17 @@
 
 #include "checkpoint.hpp"
 #include "error.hpp"
+#include "hostile_gguf.hpp"
 #include "workplace.hpp"
 
 namespace tool_tests {
 namespace {
+
+std::vector<HostileFile> all_hostile_files() {
+  std::vector<HostileFile> files = hostile_files();
+  for (HostileFile &file : hostile_gguf_files()) files.push_back(std::move(file));
+  return files;
+}
 
 // Returns the rejection, or "" if the file is accepted.
 std::string rejection_of(const std::string &path) {
@@ -34,15 +41,15 @@ void expect_rejection(const HostileFile &file, const std::string &path, const st
 
 TEST(HostileFiles, AreManyAndDifferent) {
   std::vector<std::string> names;
-  for (const HostileFile &file : hostile_files()) names.emplace_back(file.name);
+  for (const HostileFile &file : all_hostile_files()) names.emplace_back(file.name);
   std::sort(names.begin(), names.end());
   EXPECT_EQ(std::adjacent_find(names.begin(), names.end()), names.end());
-  EXPECT_GE(names.size(), 20u);
+  EXPECT_GE(names.size(), 100u);
 }
 
 TEST(HostileFiles, AreRejectedByTheReader) {
   const Workplace workplace;
-  for (const HostileFile &file : hostile_files()) {
+  for (const HostileFile &file : all_hostile_files()) {
     const std::string path = workplace.write(std::string(file.name) + ".safetensors", file.bytes);
     expect_rejection(file, path, rejection_of(path));
   }
@@ -50,7 +57,7 @@ TEST(HostileFiles, AreRejectedByTheReader) {
 
 TEST(HostileFiles, AreRejectedByTheProgram) {
   const Workplace workplace;
-  for (const HostileFile &file : hostile_files()) {
+  for (const HostileFile &file : all_hostile_files()) {
     const std::string path = workplace.write("f.safetensors", file.bytes);
     const Outcome outcome =
         run_lpt(workplace, {"convert", path, workplace.path("o.safetensors"), "--to", "fp8", "--quiet"});
@@ -65,12 +72,13 @@ TEST(HostileFiles, AreRejectedByTheProgram) {
 TEST(HostileFiles, ThatAreNoFilesAreRejected) {
   const Workplace workplace;
   EXPECT_NE(rejection_of(workplace.path("missing")).find("cannot be opened"), std::string::npos);
-  EXPECT_NE(rejection_of(workplace.path("")).find("folder without *.safetensors"), std::string::npos);
+  EXPECT_NE(rejection_of(workplace.path("")).find("directory without *.safetensors"), std::string::npos);
   for (const char *name : {"b.safetensors", "c.safetensors", "a.safetensors", "d.safetensors", "index.json"}) {
     workplace.write(name, "");
   }
-  EXPECT_NE(rejection_of(workplace.path("")).find("each of the 4 that it holds: a.safetensors, b.safetensors, c.safe"),
-            std::string::npos);
+  EXPECT_NE(
+      rejection_of(workplace.path("")).find("one of the 4 files that it holds: a.safetensors, b.safetensors, c.safe"),
+      std::string::npos);
   EXPECT_NE(rejection_of("/dev/zero").find("no regular file"), std::string::npos);
 }
 

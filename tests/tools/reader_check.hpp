@@ -1,11 +1,15 @@
-// Reads bytes as a safetensors file and checks the result independently, for the mutation test and the fuzzer.
+// Reads bytes as a file and checks the result independently, for the mutation tests and the fuzzers.
 #pragma once
 
+#include <algorithm>
 #include <cstdlib>
+#include <cstring>
 #include <set>
 #include <string>
 
+#include "gguf.hpp"
 #include "safetensors.hpp"
+#include "shard_index.hpp"
 
 namespace tool_tests {
 
@@ -34,6 +38,42 @@ inline void check_soundness(const std::string &bytes) {
   const std::string prefix = tool::header_bytes(tensors, header.metadata);
   const tool::Header again = tool::parse_header("again", std::string_view(prefix).substr(8), placed);
   if (again.tensors.size() != header.tensors.size() || again.metadata != header.metadata) std::abort();
+}
+
+inline void check_gguf_soundness(const std::string &bytes) {
+  const auto read = [&](uint64_t offset, std::span<std::byte> requested) {
+    if (offset > bytes.size() || requested.size() > bytes.size() - offset) std::abort();
+    std::memcpy(requested.data(), bytes.data() + offset, requested.size());
+  };
+  tool::Digest digest;
+  const tool::FileHeader file = tool::parse_gguf("bytes", bytes.size(), read, {}, digest);
+  std::set<std::string> names, keys;
+  uint64_t reached = 0;
+  for (const tool::StoredTensor &tensor : file.header.tensors) {
+    long double bits = tensor.dtype->bits;
+    for (const int64_t extent : tensor.shape) bits *= static_cast<long double>(extent);
+    const long double expected = 8.0L * tensor.dtype->block * static_cast<long double>(tensor.end - tensor.begin);
+    const bool is_sound = tensor.begin >= reached && tensor.end >= tensor.begin && bits == expected &&
+                          (tensor.end == 0 || file.data_offset + tensor.end <= bytes.size()) &&
+                          tensor.shape.size() <= 4 && names.insert(tensor.name).second;
+    if (!is_sound) std::abort();
+    reached = tensor.end;
+  }
+  for (const tool::MetadataEntry &entry : file.header.entries) {
+    if (entry.value.size() > 1000 || !keys.insert(entry.key).second) std::abort();
+  }
+}
+
+inline void check_index_soundness(const std::string &bytes) {
+  const tool::ShardIndex index = tool::parse_shard_index("bytes", bytes);
+  std::set<uint32_t> used;
+  for (const auto &[name, shard] : index.shard_of) used.insert(shard);
+  for (const std::string &shard : index.shards) {
+    if (shard.find('/') != std::string::npos || !shard.ends_with(".safetensors")) std::abort();
+  }
+  const bool is_sound = used.size() == index.shards.size() && (used.empty() || *used.rbegin() == used.size() - 1) &&
+                        std::is_sorted(index.shards.begin(), index.shards.end());
+  if (!is_sound) std::abort();
 }
 
 }  // namespace tool_tests

@@ -32,17 +32,29 @@ NumberReader::NumberReader(lpt_context *context, const Checkpoint &file, const S
 }
 
 void NumberReader::read(int64_t first, std::span<float> numbers, Digest *digest) {
-  const uint64_t width = static_cast<uint64_t>(tensor_.dtype->bits) / 8;
-  const bool is_f32 = format_ == LPT_FORMAT_F32;
-  if (!is_f32) raw_.resize(numbers.size() * width);
+  const Dtype &dtype = *tensor_.dtype;
+  const bool is_f32 = format_ == LPT_FORMAT_F32 && !dtype.is_block();
+  if (!is_f32) raw_.resize(dtype.bytes_of(numbers.size()));
   const std::span<std::byte> bytes = is_f32 ? std::as_writable_bytes(numbers) : std::span<std::byte>(raw_);
-  file_.read(tensor_, static_cast<uint64_t>(first) * width, bytes);
+  file_.read(tensor_, dtype.bytes_of(static_cast<uint64_t>(first)), bytes);
   if (digest != nullptr) digest->add(bytes);
   if (is_f32 || numbers.empty()) return;
   const auto count = static_cast<int64_t>(numbers.size());
-  const Tensor source = wrap_matrix(context_, format_, raw_.data(), 1, count);
   const Tensor target = wrap_matrix(context_, LPT_FORMAT_F32, numbers.data(), 1, count);
+  if (dtype.is_block() && format_ == LPT_FORMAT_F32) return import_blocks(first, target.get());
+  const Tensor source = dtype.is_block() ? make_matrix(context_, format_, 1, count)
+                                         : wrap_matrix(context_, format_, raw_.data(), 1, count);
+  if (dtype.is_block()) import_blocks(first, source.get());
   check(context_, lpt_dequantize(context_, source.get(), nullptr, target.get()));
+}
+
+void NumberReader::import_blocks(int64_t first, lpt_tensor *target) {
+  try {
+    check(context_, lpt_foreign_layout_import(context_, raw_.data(), raw_.size(), tensor_.dtype->layout, target));
+  } catch (const Error &error) {
+    // The library counts the columns from the first element of this call.
+    throw Error(fmt::format("{}, counted from element {}", error.what(), first));
+  }
 }
 
 float amax_of(std::span<const float> numbers) {

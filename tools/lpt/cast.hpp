@@ -16,10 +16,12 @@ class NumberReader {
  public:
   NumberReader(lpt_context *context, const Checkpoint &file, const StoredTensor &tensor);
 
-  // `digest`, if not null, receives the bytes of the file.
+  // `digest`, if not null, receives the bytes of the file. Elements are read in whole blocks.
   void read(int64_t first, std::span<float> numbers, Digest *digest);
 
  private:
+  void import_blocks(int64_t first, lpt_tensor *target);
+
   lpt_context *context_;
   const Checkpoint &file_;
   const StoredTensor &tensor_;

@@ -1,4 +1,5 @@
-// The tensors of a model in a safetensors file. The other parts of the tool read them through this class.
+// The tensors of a model: a safetensors file, a GGUF file, or several safetensors files with an index. The other parts of the
+// tool read every kind through this class.
 #pragma once
 
 #include <span>
@@ -8,30 +9,45 @@
 
 #include "file.hpp"
 #include "header.hpp"
+#include "shard_index.hpp"
 
 namespace tool {
 
 class Checkpoint {
  public:
+  // `path` is a file, an index, or a directory with one of them.
   explicit Checkpoint(const std::string &path, const HeaderMemory &memory = {});
 
-  const std::string &path() const { return file_.path(); }
-  const std::vector<std::string> &files() const { return files_; }  // all that are read
+  const std::string &path() const { return path_; }
+  const std::vector<std::string> &files() const { return files_; }  // all that are read, with the index
   const Header &header() const { return header_; }
   const std::vector<StoredTensor> &tensors() const { return header_.tensors; }
   const StoredTensor *find(std::string_view name) const;
+  const std::vector<std::string> &shards() const { return shard_names_; }  // names of several files; empty for one file
   uint64_t header_digest() const { return header_digest_; }
   uint64_t held_bytes() const { return held_bytes_; }  // as counted by HeaderMemory
-  uint64_t file_bytes() const { return file_.size(); }
+  uint64_t file_bytes() const { return file_bytes_; }  // of the files that hold tensors
   uint64_t data_bytes() const { return data_bytes_; }  // of all tensors
 
   // Reads a part of the bytes of a tensor, from `offset`.
   void read(const StoredTensor &tensor, uint64_t offset, std::span<std::byte> bytes) const;
 
  private:
-  File file_;
+  struct Shard {
+    File file;
+    uint64_t data_offset = 0;
+  };
+
+  void read_file(File file, const HeaderMemory &memory);
+  void read_shards(const File &index_file, const HeaderMemory &memory);
+  void add_shard(File file, FileHeader read, const ShardIndex &index);
+  void check_complete(const ShardIndex &index) const;
+
+  std::string path_;
   std::vector<std::string> files_;
-  uint64_t data_offset_ = 0;
+  std::vector<Shard> shards_;
+  std::vector<std::string> shard_names_;
+  uint64_t file_bytes_ = 0;
   uint64_t data_bytes_ = 0;
   uint64_t header_digest_ = 0;
   uint64_t held_bytes_ = 0;

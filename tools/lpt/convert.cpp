@@ -96,8 +96,9 @@ std::string report_text(const json &value) { return value.dump(2, ' ', false, js
 
 json number_or_null(double value) { return std::isfinite(value) ? json(value) : json(nullptr); }
 
-// Tensors that are copied for one reason.
+// Tensors that are copied, or decoded because the output has no type for them, for one reason.
 struct Copies {
+  Action action;
   std::string reason;
   std::string names;  // of the first kMostNames
   size_t count = 0;
@@ -143,8 +144,8 @@ class ConversionRun {
     for (const Item &item : plan_.items) {
       if (item.action == Action::kEncode || item.action == Action::kDecode) converter_.rows_at_once(item);
     }
-    if (plan_.items.end() == std::find_if(plan_.items.begin(), plan_.items.end(),
-                                          [](const Item &item) { return item.action != Action::kCopy; })) {
+    if (plan_.items.end() ==
+        std::find_if(plan_.items.begin(), plan_.items.end(), [](const Item &item) { return item.reason.empty(); })) {
       throw Error(
           fmt::format("{}: no tensor would change: expected matrices of floats of at least {} x {}, or a selection by "
                       "--include and --exclude",
@@ -347,9 +348,8 @@ class ConversionRun {
                     {"action", action_text(item.action)},
                     {"input_bytes", item.input_bytes()},
                     {"output_bytes", output_bytes(item)}};
-      if (item.action == Action::kCopy) {
-        entry["reason"] = item.reason;
-      } else {
+      if (!item.reason.empty()) entry["reason"] = item.reason;
+      if (item.action != Action::kCopy) {
         const CastError &error = results_[i].error;
         entry["shape"] = {item.rows, item.columns};
         entry["has_short_group"] = item.has_short_group;
@@ -379,14 +379,14 @@ class ConversionRun {
   void print() const {
     Table table({"tensor", "shape", "what", "error dB", "largest error", "bytes"});
     std::vector<Copies> copies;
-    size_t copied = 0;
+    size_t copied = 0, unpacked = 0;
     for (size_t i = 0; i < plan_.items.size(); ++i) {
       const Item &item = plan_.items[i];
-      if (item.action == Action::kCopy) {
-        ++copied;
-        auto same =
-            std::find_if(copies.begin(), copies.end(), [&](const Copies &c) { return c.reason == item.reason; });
-        if (same == copies.end()) same = copies.insert(copies.end(), {item.reason, {}, 0});
+      if (!item.reason.empty()) {
+        ++(item.action == Action::kCopy ? copied : unpacked);
+        auto same = std::find_if(copies.begin(), copies.end(),
+                                 [&](const Copies &c) { return c.action == item.action && c.reason == item.reason; });
+        if (same == copies.end()) same = copies.insert(copies.end(), {item.action, item.reason, {}, 0});
         if (same->count++ < kMostNames) same->names += (same->names.empty() ? "" : ", ") + shortened(item.name, 48);
         continue;
       }
@@ -399,7 +399,8 @@ class ConversionRun {
     print_out("{}", table.text());
     for (const Copies &same : copies) {
       const std::string rest = same.count > kMostNames ? fmt::format(" and {} more", same.count - kMostNames) : "";
-      print_out("copied, {}: {}: {}{}\n", same.count, same.reason, same.names, rest);
+      const char *what = same.action == Action::kCopy ? "copied" : "decoded to F32";
+      print_out("{}, {}: {}: {}{}\n", what, same.count, same.reason, same.names, rest);
     }
     if (plan_.short_groups > 0) {
       print_out(
@@ -408,8 +409,9 @@ class ConversionRun {
           plan_.short_groups, plan_.layout.group_columns());
     }
     const CastError total = total_error();
-    const size_t changed = plan_.items.size() - copied;
-    print_out("{} tensors {}, {} copied; {} -> {}, {} bytes as predicted", changed, changed_text(), copied,
+    const size_t changed = plan_.items.size() - copied - unpacked;
+    const std::string others = unpacked > 0 ? fmt::format(", {} decoded to F32", unpacked) : "";
+    print_out("{} tensors {}{}, {} copied; {} -> {}, {} bytes as predicted", changed, changed_text(), others, copied,
               size_text(input_.file_bytes()), size_text(plan_.file_bytes), plan_.file_bytes);
     if (total.elements > 0) print_out("; error {} dB", decibel_text(decibels(total.signal, total.noise)));
     if (total.lost > 0) print_out("; {} numbers became NaN or infinite", total.lost);

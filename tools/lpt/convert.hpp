@@ -1,4 +1,4 @@
-// lpt convert: converts the matrices of a safetensors file to a low-precision format, or back.
+// lpt convert: converts the matrices of a checkpoint to a low-precision format, or back.
 #pragma once
 
 #include "plan.hpp"

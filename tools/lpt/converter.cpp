@@ -151,7 +151,7 @@ ItemResult Converter::encode(const Item &item, File &output, const Report &repor
              });
     cast.decode(decoded);
     result.error.add(numbers, decoded);
-    report(numbers.size() * static_cast<uint64_t>(source.dtype->bits) / 8);
+    report(source.dtype->bytes_of(numbers.size()));
   });
   result.read_digest = read.value();
   result.written_digest = written.value();
@@ -161,12 +161,15 @@ ItemResult Converter::encode(const Item &item, File &output, const Report &repor
 ItemResult Converter::cast(const Item &item, File &output, const Report &report) const {
   const StoredTensor &source = *item.inputs.front().tensor;
   const uint64_t place = place_of(item, Role::kPayload);
-  const int64_t width = plan_.layout.payload->bits / 8;
+  const Dtype &dtype = *plan_.outputs[item.outputs.front().index].dtype;
+  const lpt_format format = format_of(dtype);
+  const int64_t width = dtype.bits / 8;
   NumberReader reader(context_, input_, source);
   ItemResult result;
   PartDigests read, written;
   const int64_t elements = item.rows * item.columns;
-  const int64_t step = std::min(kMostNumbers, std::max<int64_t>(memory_bytes_ / kBytesPerNumber, 1));
+  const int64_t block = source.dtype->block;
+  const int64_t step = std::max(std::min(kMostNumbers, memory_bytes_ / kBytesPerNumber) / block * block, block);
   for (int64_t first = 0; first < elements; first += step) {
     const int64_t count = std::min(step, elements - first);
     std::vector<float> numbers(static_cast<size_t>(count));
@@ -174,7 +177,7 @@ ItemResult Converter::cast(const Item &item, File &output, const Report &report)
     std::vector<std::byte> bytes(static_cast<size_t>(count * width));
     reader.read(first, numbers, &read.of(Role::kPayload));
     const Tensor from = wrap_matrix(context_, LPT_FORMAT_F32, numbers.data(), 1, count);
-    const Tensor to = wrap_matrix(context_, plan_.format, bytes.data(), 1, count);
+    const Tensor to = wrap_matrix(context_, format, bytes.data(), 1, count);
     const Tensor back = wrap_matrix(context_, LPT_FORMAT_F32, decoded.data(), 1, count);
     check(context_, lpt_dequantize(context_, from.get(), nullptr, to.get()));
     check(context_, lpt_dequantize(context_, to.get(), nullptr, back.get()));
@@ -182,7 +185,7 @@ ItemResult Converter::cast(const Item &item, File &output, const Report &report)
     result.error.add(numbers, decoded);
     written.add(Role::kPayload, bytes);
     output.write(place + static_cast<uint64_t>(first * width), bytes);
-    report(static_cast<uint64_t>(count) * static_cast<uint64_t>(source.dtype->bits) / 8);
+    report(source.dtype->bytes_of(numbers.size()));
   }
   result.read_digest = read.value();
   result.written_digest = written.value();
@@ -299,7 +302,7 @@ void Converter::verify(const Item &item, const Checkpoint &made, const Report &r
                               in_quotes(item.name), rows.first + index / item.columns, index % item.columns,
                               decoded[static_cast<size_t>(index)], numbers[static_cast<size_t>(index)]));
     }
-    report(numbers.size() * static_cast<uint64_t>(source.dtype->bits) / 8);
+    report(source.dtype->bytes_of(numbers.size()));
   });
 }
 

@@ -1,7 +1,5 @@
 #include "dtype.hpp"
 
-#include <string>
-
 namespace tool {
 
 namespace {
@@ -32,6 +30,51 @@ constexpr Dtype kDtypes[] = {
     {"U64", 64, "", false},
 };
 
+struct GgmlElement {
+  uint32_t number;
+  std::string_view dtype;
+};
+constexpr GgmlElement kGgmlElements[] = {{0, "F32"},  {1, "F16"},  {24, "I8"},  {25, "I16"},
+                                         {26, "I32"}, {27, "I64"}, {28, "F64"}, {30, "BF16"}};
+
+struct GgmlBlock {
+  uint32_t number;
+  Dtype dtype;
+};
+constexpr Dtype block_of(std::string_view name, int32_t elements, int32_t bytes, std::string_view format = "",
+                         lpt_foreign_layout layout = 0) {
+  return {name, bytes * 8, format, layout != 0, elements, layout};
+}
+// Blocks of gguf.constants.GGML_QUANT_SIZES, gguf 0.19.0. The missing numbers belong to removed types.
+constexpr GgmlBlock kGgmlBlocks[] = {
+    {2, block_of("Q4_0", 32, 18, "int4_1x32", LPT_FOREIGN_LAYOUT_GGML)},
+    {3, block_of("Q4_1", 32, 20, "f32", LPT_FOREIGN_LAYOUT_GGML_Q4_1)},
+    {6, block_of("Q5_0", 32, 22)},
+    {7, block_of("Q5_1", 32, 24)},
+    {8, block_of("Q8_0", 32, 34, "int8_1x32", LPT_FOREIGN_LAYOUT_GGML)},
+    {9, block_of("Q8_1", 32, 40)},
+    {10, block_of("Q2_K", 256, 84)},
+    {11, block_of("Q3_K", 256, 110)},
+    {12, block_of("Q4_K", 256, 144)},
+    {13, block_of("Q5_K", 256, 176)},
+    {14, block_of("Q6_K", 256, 210)},
+    {15, block_of("Q8_K", 256, 292)},
+    {16, block_of("IQ2_XXS", 256, 66)},
+    {17, block_of("IQ2_XS", 256, 74)},
+    {18, block_of("IQ3_XXS", 256, 98)},
+    {19, block_of("IQ1_S", 256, 50)},
+    {20, block_of("IQ4_NL", 32, 18)},
+    {21, block_of("IQ3_S", 256, 110)},
+    {22, block_of("IQ2_S", 256, 82)},
+    {23, block_of("IQ4_XS", 256, 136)},
+    {29, block_of("IQ1_M", 256, 56)},
+    {34, block_of("TQ1_0", 256, 54)},
+    {35, block_of("TQ2_0", 256, 66)},
+    {39, block_of("MXFP4", 32, 17, "mxfp4", LPT_FOREIGN_LAYOUT_GGML)},
+    {40, block_of("NVFP4", 64, 36)},
+    {41, block_of("Q1_0", 128, 18)},
+};
+
 }  // namespace
 
 std::span<const Dtype> dtypes() { return kDtypes; }
@@ -41,6 +84,24 @@ const Dtype *find_dtype(std::string_view name) {
     if (dtype.name == name) return &dtype;
   }
   return nullptr;
+}
+
+const Dtype *find_ggml_dtype(uint32_t number) {
+  for (const GgmlElement &element : kGgmlElements) {
+    if (element.number == number) return find_dtype(element.dtype);
+  }
+  for (const GgmlBlock &block : kGgmlBlocks) {
+    if (block.number == number) return &block.dtype;
+  }
+  return nullptr;
+}
+
+std::string decoded_block_names() {
+  std::string names;
+  for (const GgmlBlock &block : kGgmlBlocks) {
+    if (block.dtype.layout != 0) names += (names.empty() ? "" : ", ") + std::string(block.dtype.name);
+  }
+  return names;
 }
 
 const Dtype *dtype_of_format(std::string_view format) {

@@ -26,7 +26,13 @@ uint64_t check_extent(const std::string &where, const Dtype &dtype, const std::v
   // Zeros are excluded from the product, so that an overflow is detected even next to a zero.
   uint64_t bits = static_cast<uint64_t>(dtype.bits);
   bool is_empty = false;
-  for (const int64_t extent : shape) {
+  const int64_t columns = shape.empty() ? 1 : shape.back();
+  if (columns % dtype.block != 0) {
+    throw Error(fmt::format("{}: shape {} of {} has {} columns: expected a multiple of {}, the elements of a block",
+                            where, shape_text(shape), dtype.name, columns, dtype.block));
+  }
+  for (size_t i = 0; i < shape.size(); ++i) {
+    const int64_t extent = i + 1 == shape.size() ? shape[i] / dtype.block : shape[i];
     is_empty = is_empty || extent == 0;
     if (extent != 0 && __builtin_mul_overflow(bits, static_cast<uint64_t>(extent), &bits)) {
       throw Error(fmt::format("{}: shape {} of {} is more than 2^64 bits: expected a size that a file can have", where,

@@ -7,14 +7,16 @@
 #include <cstdint>
 #include <map>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "dtype.hpp"
 
 namespace tool {
 
-constexpr uint64_t kMostHeaderBytes = 100'000'000;  // limit of the reference reader of safetensors
-constexpr size_t kMostExtents = 64;                 // of one tensor
+constexpr uint64_t kMostHeaderBytes = 100'000'000;          // limit of the reference reader of safetensors
+constexpr size_t kMostExtents = 64;                         // of one tensor
+constexpr std::string_view kMetadataName = "__metadata__";  // of the metadata among the tensors of a safetensors header
 
 struct StoredTensor {
   std::string name;
@@ -22,15 +24,25 @@ struct StoredTensor {
   std::vector<int64_t> shape;  // row-major: the last extent is contiguous
   uint64_t begin = 0;          // from the first byte of data of its file
   uint64_t end = 0;
+  uint32_t shard = 0;  // index of the file of a sharded checkpoint
 
   uint64_t bytes() const { return end - begin; }
   bool is_matrix() const { return shape.size() == 2; }
 };
 
+// An entry of the metadata of a GGUF file, for output.
+struct MetadataEntry {
+  std::string key;
+  std::string type;    // as "uint32" or "array of string"
+  uint64_t count = 0;  // of elements of an array
+  std::string value;   // the beginning of a long value
+};
+
 struct Header {
-  std::vector<StoredTensor> tensors;  // in the order of their bytes
-  std::vector<uint32_t> by_name;      // indices of `tensors`, in the order of their names
-  std::map<std::string, std::string> metadata;
+  std::vector<StoredTensor> tensors;            // in the order of their bytes
+  std::vector<uint32_t> by_name;                // indices of `tensors`, in the order of their names
+  std::map<std::string, std::string> metadata;  // of a safetensors file
+  std::vector<MetadataEntry> entries;           // of a GGUF file
 };
 
 // The header of one file.
@@ -45,9 +57,10 @@ struct HeaderMemory {
   uint64_t bytes = UINT64_MAX;
   uint64_t per_tensor = 0;  // and per entry of the metadata
   uint64_t per_byte = 0;    // of the header: copies of names
+  uint64_t before = 0;      // bytes of the shards that were read before
 
   uint64_t held(uint64_t header_bytes, uint64_t tensors) const {
-    return per_byte * header_bytes + per_tensor * tensors;
+    return before + per_byte * header_bytes + per_tensor * tensors;
   }
 };
 

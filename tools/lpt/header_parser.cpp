@@ -16,8 +16,6 @@ namespace {
 
 using nlohmann::json;
 
-constexpr std::string_view kMetadata = "__metadata__";
-
 // The event handler of the nlohmann parser, which keeps its stack on the heap, so that nesting uses no call stack.
 class HeaderEvents final : public nlohmann::json_sax<json> {
  public:
@@ -69,7 +67,7 @@ class HeaderEvents final : public nlohmann::json_sax<json> {
   bool start_object(size_t) override {
     if (place_ == Place::kStart) {
       place_ = Place::kTop;
-    } else if (place_ == Place::kTopValue && name_ == kMetadata) {
+    } else if (place_ == Place::kTopValue && name_ == kMetadataName) {
       place_ = Place::kMetadata;
     } else if (place_ == Place::kTopValue) {
       place_ = Place::kTensor;
@@ -85,10 +83,10 @@ class HeaderEvents final : public nlohmann::json_sax<json> {
 
   bool key(string_t &value) override {
     if (place_ == Place::kTop) {
-      if (value == kMetadata && has_metadata_) {
-        throw Error(fmt::format("{}: {} stands twice in the header: expected it once", file_, kMetadata));
+      if (value == kMetadataName && has_metadata_) {
+        throw Error(fmt::format("{}: {} stands twice in the header: expected it once", file_, kMetadataName));
       }
-      has_metadata_ = has_metadata_ || value == kMetadata;
+      has_metadata_ = has_metadata_ || value == kMetadataName;
       name_ = value;
       place_ = Place::kTopValue;
     } else if (place_ == Place::kMetadata) {
@@ -150,7 +148,7 @@ class HeaderEvents final : public nlohmann::json_sax<json> {
   template <typename... Values>
   [[noreturn]] void reject(fmt::format_string<Values...> form, Values &&...values) const {
     const std::string what = fmt::format(form, std::forward<Values>(values)...);
-    const std::string subject = name_ == kMetadata ? std::string(kMetadata) : "tensor " + in_quotes(name_);
+    const std::string subject = name_ == kMetadataName ? std::string(kMetadataName) : "tensor " + in_quotes(name_);
     throw Error(fmt::format("{}: {}: {}", file_, subject, what));
   }
 
@@ -174,7 +172,7 @@ class HeaderEvents final : public nlohmann::json_sax<json> {
   const HeaderMemory &memory_;
   Header &header_;
   Place place_ = Place::kStart;
-  std::string name_;    // of the tensor, or kMetadata
+  std::string name_;    // of the tensor, or kMetadataName
   std::string member_;  // of the tensor or of the metadata
   StoredTensor tensor_;
   size_t offset_count_ = 0;
@@ -182,29 +180,29 @@ class HeaderEvents final : public nlohmann::json_sax<json> {
   std::unordered_set<std::string> members_;
 };
 
-// Checks for characters that the nlohmann parser skips: a byte-order mark at the beginning, and a zero byte as the end.
-void check_characters(const std::string &file, std::string_view text) {
-  if (text.empty() || text.front() != '{') {
-    throw Error(fmt::format("{}: not a safetensors file: the header begins with {}: expected {{", file,
-                            text.empty() ? "nothing" : in_quotes(text.substr(0, 1))));
-  }
+}  // namespace
+
+void check_json_characters(const std::string &file, const char *what, std::string_view text) {
   const size_t bad = first_bad_utf8(text);
   if (bad < text.size()) {
-    throw Error(fmt::format("{}: byte {} of the header is 0x{:02x}: expected UTF-8", file, bad,
+    throw Error(fmt::format("{}: byte {} of {} is 0x{:02x}: expected UTF-8", file, bad, what,
                             static_cast<unsigned char>(text[bad])));
   }
   for (size_t i = 0; i < text.size(); ++i) {
     const auto byte = static_cast<unsigned char>(text[i]);
     if (byte < 0x20u && byte != '\n' && byte != '\r' && byte != '\t') {
-      throw Error(fmt::format("{}: byte {} of the header is 0x{:02x}: expected no control character", file, i, byte));
+      throw Error(fmt::format("{}: byte {} of {} is 0x{:02x}: expected no control character", file, i, what, byte));
     }
   }
 }
 
-}  // namespace
-
 Header read_header_json(const std::string &file, std::string_view text, const HeaderMemory &memory) {
-  check_characters(file, text);
+  // The nlohmann parser would skip a byte-order mark.
+  if (text.empty() || text.front() != '{') {
+    throw Error(fmt::format("{}: not a safetensors file: the header begins with {}: expected {{", file,
+                            text.empty() ? "nothing" : in_quotes(text.substr(0, 1))));
+  }
+  check_json_characters(file, "the header", text);
   Header header;
   HeaderEvents events(file, text.size(), memory, header);
   json::sax_parse(text.begin(), text.end(), &events);

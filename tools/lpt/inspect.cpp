@@ -65,7 +65,12 @@ class Looker {
       : context_(context), file_(file), formats_(std::move(formats)), memory_(memory) {}
 
   TensorLook look(const StoredTensor &tensor) const {
-    TensorLook look{tensor.name, std::string(tensor.dtype->name), tensor.shape, false, {}, {}};
+    TensorLook look;
+    look.name = tensor.name;
+    look.dtype = tensor.dtype->name;
+    look.shape = tensor.shape;
+    look.bytes = tensor.bytes();
+    look.shard = tensor.shard;
     if (!tensor.dtype->is_float || format_of(*tensor.dtype) == LPT_FORMAT_NONE) return look;
     Rows rows{.name = tensor.name, .read = {}};
     if (!tensor.shape.empty()) rows.columns = tensor.shape.back();
@@ -80,7 +85,11 @@ class Looker {
 
   // Inspects a matrix that lpt convert has quantized.
   TensorLook look(const Item &item, const Layout &layout) const {
-    TensorLook look{item.name, format_name(layout.format), {item.rows, item.columns}, false, {}, {}};
+    TensorLook look;
+    look.name = item.name;
+    look.dtype = format_name(layout.format);
+    look.shape = {item.rows, item.columns};
+    look.bytes = item.input_bytes();
     RowCast stored(context_, layout.format, 0.0f);
     const MatrixShape shape{item.rows, item.columns, item.row_bytes};
     const Rows rows{.name = item.name,
@@ -168,7 +177,7 @@ FileLook look_at(const InspectOptions &options) {
   const Checkpoint file(options.input, header_memory(options, formats.size()));
   check_text_target(options.picture, file.files());
   const Context context = make_context(options.threads);
-  FileLook look{options.input, file.file_bytes(), {}, {}};
+  FileLook look{options.input, file.file_bytes(), {}, {}, file.header().entries, file.shards()};
   for (const NamedFormat &format : formats) look.formats.push_back(format.name);
   const auto memory = (options.memory_mebibytes << 20) - static_cast<int64_t>(file.held_bytes());
   const Looker looker(context.get(), file, formats, memory);
@@ -195,15 +204,35 @@ FileLook look_at(const InspectOptions &options) {
   return look;
 }
 
+namespace {
+
+// Returns "" for a file without entries.
+std::string metadata_table(const FileLook &look) {
+  constexpr size_t kKeyWidth = 52;
+  constexpr size_t kValueWidth = 80;
+  if (look.metadata.empty()) return "";
+  Table table({"key", "type", "elements", "value"}, 4);
+  for (const MetadataEntry &entry : look.metadata) {
+    table.add({shortened(entry.key, kKeyWidth), entry.type, entry.count > 0 ? fmt::format("{}", entry.count) : "",
+               shortened(entry.value, kValueWidth)});
+  }
+  return table.text() + "\n";
+}
+
+}  // namespace
+
 std::string look_table(const FileLook &look) {
   const int top = look.top_exponent();
-  std::vector<std::string> head = {
-      "tensor", "dtype",    "shape", "amax",
-      "NaN",    "infinite", "zeros", fmt::format("2^{} to 2^{}", top - kSparkWidth + 1, top)};
+  std::vector<std::string> head = {"tensor",   "dtype", "shape",
+                                   "bytes",    "amax",  "NaN",
+                                   "infinite", "zeros", fmt::format("2^{} to 2^{}", top - kSparkWidth + 1, top)};
   for (const std::string &format : look.formats) head.push_back(format);
+  if (!look.shards.empty()) head.insert(head.begin() + 3, "shard");
   Table table(head, 3);
   for (const TensorLook &tensor : look.tensors) {
-    std::vector<std::string> row = {shortened(tensor.name, 52), tensor.dtype, shape_text(tensor.shape)};
+    std::vector<std::string> row = {shortened(tensor.name, 52), tensor.dtype, shape_text(tensor.shape),
+                                    fmt::format("{}", tensor.bytes)};
+    if (!look.shards.empty()) row.insert(row.begin() + 3, fmt::format("{}", tensor.shard + 1));
     if (tensor.has_numbers) {
       row.insert(row.end(), {fmt::format("{:.4g}", tensor.stats.amax), count_text(tensor.stats.nan_count),
                              count_text(tensor.stats.infinite_count), count_text(tensor.stats.zero_count),
@@ -212,17 +241,24 @@ std::string look_table(const FileLook &look) {
     }
     table.add(std::move(row));
   }
-  return table.text() + fmt::format("\n{}: {} tensors, {}. Formats: signal to error in dB; 6 dB are a bit.\n",
-                                    escaped(look.path), look.tensors.size(), size_text(look.file_bytes));
+  std::string shards = look.shards.empty() ? "" : "\n";
+  for (size_t i = 0; i < look.shards.size(); ++i) {
+    shards += fmt::format("shard {}: {}\n", i + 1, escaped(look.shards[i]));
+  }
+  return metadata_table(look) + table.text() + shards +
+         fmt::format("\n{}: {} tensors, {}. Formats: signal to error in dB; 6 dB are a bit.\n", escaped(look.path),
+                     look.tensors.size(), size_text(look.file_bytes));
 }
 
 namespace {
 
-nlohmann::ordered_json tensor_json(const TensorLook &tensor, const std::vector<std::string> &formats) {
+nlohmann::ordered_json tensor_json(const TensorLook &tensor, const FileLook &look) {
   nlohmann::ordered_json entry;
   entry["name"] = tensor.name;
   entry["dtype"] = tensor.dtype;
   entry["shape"] = tensor.shape;
+  entry["bytes"] = tensor.bytes;
+  if (!look.shards.empty()) entry["shard"] = look.shards[tensor.shard];
   if (!tensor.has_numbers) return entry;
   entry["amax"] = tensor.stats.amax;
   entry["nan_count"] = tensor.stats.nan_count;
@@ -234,7 +270,7 @@ nlohmann::ordered_json tensor_json(const TensorLook &tensor, const std::vector<s
   }
   for (size_t i = 0; i < tensor.errors.size(); ++i) {
     const double value = error_decibels(tensor.errors[i]);
-    entry["decibels"][formats[i]] = std::isfinite(value) ? nlohmann::ordered_json(value) : nullptr;
+    entry["decibels"][look.formats[i]] = std::isfinite(value) ? nlohmann::ordered_json(value) : nullptr;
   }
   return entry;
 }
@@ -244,11 +280,30 @@ std::string json_text(const nlohmann::ordered_json &value) {
   return value.dump(-1, ' ', true, nlohmann::ordered_json::error_handler_t::replace);
 }
 
+// Numbers and bools are JSON values; strings and arrays are texts.
+nlohmann::ordered_json metadata_json(const MetadataEntry &entry) {
+  nlohmann::ordered_json result = {{"key", entry.key}, {"type", entry.type}};
+  const bool is_text = entry.type == "string" || entry.type.starts_with("array");
+  if (entry.type.starts_with("array")) result["count"] = entry.count;
+  const auto value = is_text ? nlohmann::ordered_json() : nlohmann::ordered_json::parse(entry.value, nullptr, false);
+  // JSON has no infinities and no NaN.
+  result["value"] = value.is_number() || value.is_boolean() ? value : nlohmann::ordered_json(entry.value);
+  return result;
+}
+
 // Prints tensor by tensor, because the JSON tree of the full file needs more memory than the statistics.
 void print_json(const FileLook &look) {
-  print_out("{{\"file\": {}, \"file_bytes\": {}, \"tensors\": [", json_text(look.path), look.file_bytes);
+  print_out("{{\"file\": {}, \"file_bytes\": {}, ", json_text(look.path), look.file_bytes);
+  if (!look.metadata.empty()) {
+    print_out("\"metadata\": [");
+    for (const MetadataEntry &entry : look.metadata) {
+      print_out("{}\n{}", &entry == look.metadata.data() ? "" : ",", json_text(metadata_json(entry)));
+    }
+    print_out("\n],\n");
+  }
+  print_out("\"tensors\": [");
   for (const TensorLook &tensor : look.tensors) {
-    print_out("{}\n{}", &tensor == look.tensors.data() ? "" : ",", json_text(tensor_json(tensor, look.formats)));
+    print_out("{}\n{}", &tensor == look.tensors.data() ? "" : ",", json_text(tensor_json(tensor, look)));
   }
   print_out("\n]}}\n");
 }

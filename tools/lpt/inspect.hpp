@@ -1,4 +1,4 @@
-// lpt inspect: statistics of the values of a safetensors file, and the errors of several formats for them.
+// lpt inspect: statistics of the values of a checkpoint, and the errors of several formats for them.
 #pragma once
 
 #include <cstdint>
@@ -25,6 +25,8 @@ struct TensorLook {
   std::string name;
   std::string dtype;  // or the format of a matrix that lpt convert has quantized
   std::vector<int64_t> shape;
+  uint64_t bytes = 0;        // in the file
+  uint32_t shard = 0;        // index of FileLook::shards
   bool has_numbers = false;  // false: not a float type, copied by a conversion
   NumberStats stats;
   std::vector<CastError> errors;  // one per format
@@ -35,6 +37,8 @@ struct FileLook {
   uint64_t file_bytes = 0;
   std::vector<std::string> formats;
   std::vector<TensorLook> tensors;
+  std::vector<MetadataEntry> metadata;  // of a GGUF file
+  std::vector<std::string> shards;      // names of the files of a sharded checkpoint
 
   int top_exponent() const;  // the largest of all tensors
 };

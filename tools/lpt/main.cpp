@@ -24,7 +24,8 @@ constexpr int kUserError = 2;
 // Declares options of the commands that read a file of tensors.
 template <typename Options>
 void declare_reading(CLI::App &command, const char *input, Options &options) {
-  command.add_option(input, options.input, "Safetensors file to read")->required();
+  command.add_option(input, options.input, "Safetensors or GGUF file, index of a sharded checkpoint, or its directory")
+      ->required();
   command.add_option("--include", options.include,
                      "Only tensors whose name contains a match of this regular expression");
   command.add_option("--memory", options.memory_mebibytes, "Bound of memory in MiB")
@@ -46,7 +47,7 @@ void declare_formats(CLI::App &app) {
 
 void declare_inspect(CLI::App &app) {
   auto *command = app.add_subcommand(
-      "inspect", "Reports statistics of the values of a safetensors file, and the error of formats on them");
+      "inspect", "Reports statistics of the values of a checkpoint, and the error of formats on them");
   auto options = std::make_shared<tool::InspectOptions>();
   declare_reading(*command, "FILE", *options);
   command->add_option("--format", options->formats, "Formats whose error is reported; may be given more than once");
@@ -172,7 +173,7 @@ void declare_verify(CLI::App &app, int &status) {
 }
 
 void declare_convert(CLI::App &app) {
-  auto *command = app.add_subcommand("convert", "Quantizes the matrices of a safetensors file, or decodes them");
+  auto *command = app.add_subcommand("convert", "Quantizes the matrices of a checkpoint, or decodes them");
   auto options = std::make_shared<tool::ConvertOptions>();
   declare_reading(*command, "IN", *options);
   command->add_option("OUT", options->output, "Safetensors file to write")->required();

@@ -77,6 +77,12 @@ struct Conversion {
 std::optional<Conversion> conversion_of(const Checkpoint &input) {
   const auto found = input.header().metadata.find(kConversionKey);
   if (found == input.header().metadata.end()) return std::nullopt;
+  if (!input.shards().empty()) {
+    throw Error(
+        fmt::format("{}: lpt convert has quantized one of the shards: expected shards of numbers: run lpt for "
+                    "each of them",
+                    input.path()));
+  }
   // Deeper values than a list of names are discarded by the parser, so that no file can make this tree large or deep.
   const auto is_shallow = [](int depth, nlohmann::json::parse_event_t, nlohmann::json &) { return depth <= 2; };
   const auto value = nlohmann::json::parse(found->second, is_shallow, false);
@@ -122,6 +128,7 @@ class Planner {
   }
 
   Plan make() {
+    check_blocks();
     plan_.metadata = input_.header().metadata;
     auto conversion = conversion_of(input_);
     if (!options_.from.empty() && !conversion) conversion = guessed_conversion(input_, target_format(options_.from));
@@ -308,13 +315,30 @@ class Planner {
     return item;
   }
 
+  // Safetensors has no type for blocks of ggml: f32 holds their values exactly, except the sum of Q4_1.
   void copy(Item item, const StoredTensor &tensor) {
-    item.action = Action::kCopy;
-    add_output(item, Role::kPayload, tensor);
+    const bool is_block = tensor.dtype->is_block();
+    item.action = is_block ? Action::kCast : Action::kCopy;
+    if (is_block) fold(item, tensor.shape);
+    StoredTensor output = tensor;
+    if (is_block) output.dtype = find_dtype("F32");
+    add_output(item, Role::kPayload, std::move(output));
     plan_.items.push_back(std::move(item));
   }
 
+  void check_blocks() const {
+    for (const StoredTensor &tensor : input_.tensors()) {
+      if (!tensor.dtype->is_block() || tensor.dtype->layout != 0) continue;
+      throw Error(fmt::format("{}: type is {}, which lpt cannot decode: expected F32, F16, BF16, F64, {}",
+                              where_of(input_.path(), tensor), tensor.dtype->name, decoded_block_names()));
+    }
+  }
+
   void add_output(Item &item, Role role, StoredTensor tensor) {
+    if (tensor.name == kMetadataName) {
+      throw Error(fmt::format("{}: expected another name, which safetensors does not use for the metadata",
+                              where_of(input_.path(), tensor)));
+    }
     if (!names_.insert(tensor.name).second) {
       throw Error(fmt::format("{}: tensor {} would stand twice in the output, once for {}: exclude one of them",
                               input_.path(), in_quotes(tensor.name), in_quotes(item.name)));

@@ -45,7 +45,7 @@ struct InputPart {
 struct Item {
   Action action = Action::kCopy;
   std::string name;    // of the matrix, without the suffixes of its parts
-  std::string reason;  // why it is copied
+  std::string reason;  // why it is copied, or only decoded to F32 if the output has no type for its blocks
   std::vector<InputPart> inputs;
   std::vector<OutputPart> outputs;
   int64_t rows = 0;
