@@ -79,15 +79,18 @@ TEST(Gguf, CutsLongValues) {
   std::string tokens;
   for (int i = 0; i < 1000; ++i) tokens += gguf_text(characters);
   GgufImage image;
-  image.entries = {gguf_entry("text", kGgufString, gguf_text(characters)),
-                   gguf_entry("tokens", kGgufArray, gguf_array(kGgufString, 1000, tokens)),
-                   gguf_entry("bytes", kGgufString, gguf_text(std::string(1000, '\xFF')))};
+  image.entries = {
+      gguf_entry("text", kGgufString, gguf_text(characters)),
+      gguf_entry("tokens", kGgufArray, gguf_array(kGgufString, 1000, tokens)),
+      gguf_entry("bytes", kGgufString, gguf_text(std::string(1000, '\xFF'))),
+      gguf_entry("seven", kGgufArray, gguf_array(kGgufString, 7, tokens.substr(0, tokens.size() / 1000 * 7)))};
   const std::vector<MetadataEntry> entries = header_of(image).entries;
   for (const MetadataEntry &entry : entries) EXPECT_LT(entry.value.size(), 600u) << entry.key;
   // 199 bytes of 200 are whole characters.
   EXPECT_EQ(entries[0].value, characters.substr(0, 199) + "...");
-  EXPECT_TRUE(entries[1].value.ends_with(", ...]"));
+  EXPECT_TRUE(entries[1].value.ends_with("..., ...]"));
   EXPECT_EQ(entries[1].count, 1000u);
+  EXPECT_EQ(entries[3].value, entries[1].value);
 }
 
 TEST(Gguf, ReadsBothVersionsAndAnyAlignment) {
@@ -310,6 +313,9 @@ TEST(GgufConvert, RejectsWhatItCannotDecode) {
   blocks[17 * 5] = '\xFF';
   workplace.write("nan.gguf", gguf_image({{"experts", {32, 32}, kMxfp4, blocks}}).bytes());
   expect_rejected(workplace, "nan.gguf", {"--to", "f32"}, {"nan.gguf", "\"experts\"", "0xFF"});
+  const Outcome inspected = run_lpt(workplace, {"inspect", workplace.path("nan.gguf"), "--quiet"});
+  EXPECT_EQ(inspected.status, 2);
+  EXPECT_NE(inspected.err.find("nan.gguf: tensor \"experts\": "), std::string::npos) << inspected.err;
   workplace.write("name.gguf", gguf_image({{"__metadata__", {16, 16}, kF32, std::string(1024, '\1')}}).bytes());
   expect_rejected(workplace, "name.gguf", {"--to", "bf16"}, {"name.gguf", "\"__metadata__\"", "another name"});
   workplace.write("none.gguf", gguf_image({{"w", {32}, kQ8_0, random_blocks(kQ8_0, 1, 1)}}).bytes());

@@ -193,14 +193,15 @@ class GgufParser {
     }
     if (text != nullptr) *text += '[';
     const bool is_fixed = type != kString && type != kArray && type != kBool;
+    bool is_cut = false;
     for (uint64_t i = 0; i < count; ++i) {
       const bool is_shown = text != nullptr && i < kShownElements && text->size() < kShownBytes;
-      if (!is_shown && is_fixed) {
+      if (text != nullptr && !is_cut) *text += fmt::format("{}{}", i == 0 ? "" : ", ", is_shown ? "" : "...");
+      is_cut = !is_shown;
+      if (is_cut && is_fixed) {
         stream_.skip("the array", (count - i) * kValueTypes[type].least_bytes);
-        if (text != nullptr) *text += ", ...";
         break;
       }
-      if (text != nullptr && (is_shown || i == kShownElements)) *text += i == 0 ? "" : is_shown ? ", " : ", ...";
       read_value(type, depth + 1, kShownElementBytes, is_shown ? text : nullptr);
     }
     if (text != nullptr) *text += ']';

@@ -17,8 +17,10 @@ std::string where_of(const std::string &file, const StoredTensor &tensor) {
 void check_held(const std::string &file, uint64_t header_bytes, uint64_t tensors, const HeaderMemory &memory) {
   const uint64_t held = memory.held(header_bytes, tensors);
   if (held > memory.bytes) {
-    throw Error(fmt::format("{}: a header of {} needs {} of memory or more: expected at most --memory, {}", file,
-                            size_text(header_bytes), size_text(held), size_text(memory.bytes)));
+    throw Error(
+        fmt::format("{}: a header with {} of text and {} or more tensors and keys needs {} of memory: expected at most "
+                    "--memory, {}",
+                    file, size_text(header_bytes), tensors, size_text(held), size_text(memory.bytes)));
   }
 }
 

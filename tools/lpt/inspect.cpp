@@ -52,7 +52,6 @@ std::vector<NamedFormat> formats_of(const InspectOptions &options) {
 
 // A matrix whose rows are read in slices.
 struct Rows {
-  std::string name;
   int64_t count = 1;
   int64_t columns = 1;
   bool is_whole = false;  // all rows at once
@@ -72,7 +71,7 @@ class Looker {
     look.bytes = tensor.bytes();
     look.shard = tensor.shard;
     if (!tensor.dtype->is_float || format_of(*tensor.dtype) == LPT_FORMAT_NONE) return look;
-    Rows rows{.name = tensor.name, .read = {}};
+    Rows rows{.read = {}};
     if (!tensor.shape.empty()) rows.columns = tensor.shape.back();
     for (size_t i = 0; i + 1 < tensor.shape.size(); ++i) rows.count *= tensor.shape[i];
     NumberReader reader(context_, file_, tensor);
@@ -92,8 +91,7 @@ class Looker {
     look.bytes = item.input_bytes();
     RowCast stored(context_, layout.format, 0.0f);
     const MatrixShape shape{item.rows, item.columns, item.row_bytes};
-    const Rows rows{.name = item.name,
-                    .count = item.rows,
+    const Rows rows{.count = item.rows,
                     .columns = item.columns,
                     .is_whole = RowCast::row_granule(layout.description) == 0,
                     .read = [&](int64_t first, int64_t count, std::span<float> numbers) {
@@ -128,8 +126,7 @@ class Looker {
   void for_each_piece(const Rows &rows, bool is_whole, Visit &&visit) const {
     const int64_t step = is_whole || rows.is_whole ? rows.count : piece_rows(rows);
     if (step > memory_ / kBytesPerNumber / rows.columns) {
-      throw Error(fmt::format("tensor {}: {} rows of {} numbers need more than --memory", in_quotes(rows.name), step,
-                              rows.columns));
+      throw Error(fmt::format("{} rows of {} numbers need more than --memory", step, rows.columns));
     }
     std::vector<float> numbers;
     for (int64_t first = 0; first < rows.count; first += step) {
@@ -159,6 +156,16 @@ class Looker {
   std::vector<NamedFormat> formats_;
   int64_t memory_;
 };
+
+// Adds the file and the tensor to errors of `look`.
+template <typename Look>
+TensorLook with_name(const std::string &file, const std::string &name, Look &&look) {
+  try {
+    return look();
+  } catch (const Error &error) {
+    throw Error(fmt::format("{}: tensor {}: {}", file, in_quotes(name), error.what()));
+  }
+}
 
 std::string count_text(uint64_t count) { return count == 0 ? "" : fmt::format("{}", count); }
 
@@ -191,14 +198,18 @@ FileLook look_at(const InspectOptions &options) {
     for (const Item &item : plan.items) {
       const bool is_matrix = item.action == Action::kDecode;
       if (is_chosen(item.name)) {
-        look.tensors.push_back(is_matrix ? looker.look(item, plan.layout) : looker.look(*item.inputs.front().tensor));
+        look.tensors.push_back(with_name(options.input, item.name, [&] {
+          return is_matrix ? looker.look(item, plan.layout) : looker.look(*item.inputs.front().tensor);
+        }));
       }
       progress.add(item.input_bytes(), shortened(item.name, 48));
     }
     return look;
   }
   for (const StoredTensor &tensor : file.tensors()) {
-    if (is_chosen(tensor.name)) look.tensors.push_back(looker.look(tensor));
+    if (is_chosen(tensor.name)) {
+      look.tensors.push_back(with_name(options.input, tensor.name, [&] { return looker.look(tensor); }));
+    }
     progress.add(tensor.bytes(), shortened(tensor.name, 48));
   }
   return look;
