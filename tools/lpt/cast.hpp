@@ -16,7 +16,7 @@ class NumberReader {
  public:
   NumberReader(lpt_context *context, const Checkpoint &file, const StoredTensor &tensor);
 
-  // `digest`, if not null, receives the bytes of the file. Elements are read in whole blocks.
+  // `digest`, if not null, receives the bytes of the file. Elements are read in full blocks.
   void read(int64_t first, std::span<float> numbers, Digest *digest);
 
  private:

@@ -12,6 +12,7 @@
 
 #include "error.hpp"
 #include "name_pattern.hpp"
+#include "safetensors.hpp"
 #include "text.hpp"
 
 namespace tool {
