@@ -9,7 +9,9 @@ import lpt
 
 HAS_NUMPY = importlib.util.find_spec("numpy") is not None
 HAS_ML_DTYPES = importlib.util.find_spec("ml_dtypes") is not None
+HAS_TORCH = importlib.util.find_spec("torch") is not None
 needs_numpy = unittest.skipUnless(HAS_NUMPY, "NumPy is not installed")
+needs_torch = unittest.skipUnless(HAS_TORCH, "torch is not installed")
 needs_ml_dtypes = unittest.skipUnless(HAS_NUMPY and HAS_ML_DTYPES, "ml_dtypes is not installed")
 
 

@@ -63,6 +63,12 @@ class Wheel(unittest.TestCase):
         self.assertIn("liblpt.so.1", names)
         self.assertEqual(1, sum(name.startswith("_capi.") for name in names))
 
+    def test_contains_the_modules_of_the_sources(self):
+        folder = pathlib.Path(SOURCE, "bindings", "python", "lpt")
+        with zipfile.ZipFile(self.wheel) as archive:
+            found = {name for name in archive.namelist() if name.endswith(".py")}
+        self.assertEqual({f"lpt/{path.relative_to(folder).as_posix()}" for path in folder.rglob("*.py")} | {"lpt/capi.py"}, found)
+
     def test_is_installed_by_pip_where_no_lpt_is(self):
         with tempfile.TemporaryDirectory() as place:
             try:

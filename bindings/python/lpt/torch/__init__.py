@@ -1,0 +1,11 @@
+"""lpt.torch: PyTorch layers that compute in low precision on the CPU. It requires torch, which `import lpt` does not.
+
+    import lpt.torch
+    lpt.torch.convert_(model, "fp8_current", skip=["head"])    # the layers of torch.nn.Linear follow a recipe
+
+docs/guides/pytorch.md is the guide.
+"""
+from ._convert import convert_, update_
+from ._linear import Linear
+
+__all__ = ["Linear", "convert_", "update_"]

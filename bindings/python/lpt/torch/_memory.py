@@ -1,0 +1,40 @@
+"""Tensors of LPT in the memory of torch tensors, by address. DLPack of torch takes several microseconds for each tensor."""
+from __future__ import annotations
+
+import torch
+
+from .. import capi
+
+FORMATS = {torch.float32: capi.LPT_FORMAT_F32, torch.bfloat16: capi.LPT_FORMAT_BF16, torch.float16: capi.LPT_FORMAT_F16,
+           torch.float64: capi.LPT_FORMAT_F64, torch.uint8: capi.LPT_FORMAT_UINT8, torch.int64: capi.LPT_FORMAT_INT64}
+_wrap = capi.lpt_tensor_wrap_matrix
+
+
+def check_float(tensor: torch.Tensor, name: str) -> None:
+    """Raise an error for a tensor that has no floats; name: the argument."""
+    if not tensor.dtype.is_floating_point or tensor.dtype not in FORMATS:
+        raise TypeError(f"{name} is {tensor.dtype}: expected float32, bfloat16, float16 or float64")
+
+
+def rows_of(tensor: torch.Tensor) -> torch.Tensor:
+    """Return a tensor as a matrix of its last axis, whose columns are adjacent; copy only if its strides require it."""
+    columns = tensor.shape[-1]
+    matrix = tensor if tensor.dim() == 2 else tensor.reshape(tensor.numel() // columns, columns)
+    if matrix.is_contiguous():
+        return matrix
+    rows = matrix.shape[0]
+    is_readable = (columns == 1 or matrix.stride(1) == 1) and (rows == 1 or matrix.stride(0) >= columns)
+    return matrix if is_readable else matrix.contiguous()
+
+
+def wrap(context: object, matrix: torch.Tensor) -> capi.lpt_tensor:
+    """Wrap the memory of a matrix as rows_of() returns it. The caller keeps the matrix alive."""
+    rows, columns = matrix.shape
+    return _wrap(context, FORMATS[matrix.dtype], matrix.data_ptr(), rows, columns, matrix.stride(0) if rows > 1 else columns)
+
+
+def wrap_dense(context: object, tensor: torch.Tensor, rows: int, columns: int) -> capi.lpt_tensor:
+    """Wrap the first rows · columns elements of a dense tensor. The caller keeps the tensor alive."""
+    if rows * columns > tensor.numel():
+        raise RuntimeError(f"a tensor has {tensor.numel()} elements: expected at least {rows * columns}")
+    return _wrap(context, FORMATS[tensor.dtype], tensor.data_ptr(), rows, columns, columns)

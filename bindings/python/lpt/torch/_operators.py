@@ -1,0 +1,205 @@
+"""The operators lpt::linear and lpt::linear_backward, and the layers of LPT to which their argument `layer` refers."""
+from __future__ import annotations
+
+import itertools
+from array import array
+from typing import List, Optional, Tuple
+from weakref import WeakValueDictionary
+
+import torch
+
+from .. import capi
+from .._context import handle_of
+from .._train import Linear, Recipe
+from ._memory import check_float, rows_of, wrap, wrap_dense
+
+_Three = Tuple[torch.Tensor, torch.Tensor, torch.Tensor]
+_numbers = itertools.count(1)
+_layers: WeakValueDictionary[int, Layer] = WeakValueDictionary()
+# The size of saved data grows with the rows of an input in steps of blocks and of rotations, which have at most this many rows.
+_PERIOD = 128
+
+
+class Layer(array):
+    """An lpt.Linear and the casts of one weight.
+
+    Operators get the layer as a tensor with its number. The array is the memory of that tensor, so that an autograd graph that
+    saved the tensor keeps the layer alive.
+    """
+
+    def __new__(cls, in_features: int, out_features: int, recipe: Recipe, has_history: bool) -> Layer:
+        return super().__new__(cls, "q", [next(_numbers)])
+
+    def __init__(self, in_features: int, out_features: int, recipe: Recipe, has_history: bool) -> None:
+        self.linear = Linear(in_features, out_features, recipe)
+        self.has_history = has_history
+        self.cast_count = 0
+        self._cast: Optional[torch.Tensor] = None  # the weight at its last cast; its memory cannot be used by another tensor
+        self._address = self._version = -1
+        _layers[self[0]] = self
+
+    def handle(self) -> torch.Tensor:
+        """Return the argument `layer` of the operators."""
+        return torch.frombuffer(self, dtype=torch.int64)
+
+    def saved_bytes(self) -> Tuple[int, int]:
+        """Return a and b, so that the data that forward saves for r rows takes at most a · r + b bytes.
+
+        With a weight of float64 it takes at most twice as many.
+        """
+        context, handle = handle_of(None), self.linear._handle
+        first, last = (capi.lpt_linear_saved_size(context, handle, 2 ** 14 + rows) for rows in (0, _PERIOD))
+        of_row = -(-(last - first) // _PERIOD)
+        return of_row, max(capi.lpt_linear_saved_size(context, handle, rows) - of_row * rows for rows in range(_PERIOD + 1))
+
+    def update(self) -> None:
+        """Complete an optimizer step for the scalers, and cast the weight again in the next pass."""
+        self.linear.update()
+        self._cast = None
+
+    def forget_cast(self) -> None:
+        """Cast the weight again in the next pass."""
+        self._cast = None
+
+    def prepare(self, weight: torch.Tensor, seed: int, is_forward: bool) -> None:
+        """Cast the weight if it is another one, or has another version, than at the last cast.
+
+        In forward, a changed weight completes the optimizer step that changed it.
+        """
+        version = -1 if weight.is_inference() else weight._version
+        if self._cast is not None:
+            if version == self._version != -1 and weight.data_ptr() == self._address and weight.dtype == self._cast.dtype:
+                return
+            if (weight.dtype == torch.float64) != (self._cast.dtype == torch.float64):
+                state, self.linear = self.linear.state(), Linear(weight.shape[1], weight.shape[0], self.linear.recipe)
+                self.linear.load_state(state)
+            if is_forward:
+                self.linear.update()
+        options = capi.lpt_linear_options()
+        random = capi.lpt_random()
+        random.seed = seed
+        if self.has_history:
+            random.step = self.cast_count  # a sparse mask is valid for some steps
+        options.random = random
+        matrix = rows_of(weight.detach())
+        self._cast = None
+        capi.lpt_linear_prepare(handle_of(None), self.linear._handle, wrap(handle_of(None), matrix), options)
+        self.cast_count += 1
+        self._cast, self._address, self._version = weight.detach(), weight.data_ptr(), version
+
+
+def _layer_of(number: torch.Tensor) -> Layer:
+    found = _layers.get(number.item())
+    if found is None:
+        raise RuntimeError(f"lpt.torch: layer {number.item()} does not exist in this process: expected a layer of a live module; "
+                           "a graph that torch.export wrote runs only beside its model")
+    return found
+
+
+def _options_of(seed: Optional[torch.Tensor]) -> Tuple[capi.lpt_linear_options, int]:
+    options = capi.lpt_linear_options()
+    if seed is None:
+        return options, 0
+    random = capi.lpt_random()
+    random.seed = number = seed.item()
+    options.random = random
+    return options, number
+
+
+def _check_shapes(x: torch.Tensor, weight: torch.Tensor) -> None:
+    if x.dim() == 0 or x.shape[-1] != weight.shape[1]:
+        raise RuntimeError(f"input has the shape {tuple(x.shape)}: expected {weight.shape[1]} columns, in_features of the layer")
+
+
+def _forward(x: torch.Tensor, weight: torch.Tensor, bias: Optional[torch.Tensor], seed: Optional[torch.Tensor],
+             layer: torch.Tensor, row_bytes: int, fixed_bytes: int, dtype: torch.dtype) -> Tuple[torch.Tensor, torch.Tensor]:
+    _check_shapes(x, weight)
+    check_float(x, "input")
+    owner, context = _layer_of(layer), handle_of(None)
+    options, number = _options_of(seed)
+    owner.prepare(weight, number, True)
+    matrix, columns = rows_of(x), weight.shape[0]
+    rows = matrix.shape[0]
+    output = x.new_empty((*x.shape[:-1], columns), dtype=dtype)
+    saved = x.new_empty(rows * row_bytes + fixed_bytes, dtype=torch.uint8)
+    if rows == 0:
+        return output, saved
+    if bias is not None:
+        sums = torch.float64 if torch.float64 in (x.dtype, weight.dtype) else torch.float32
+        vector = bias if bias.dtype == sums and bias.is_contiguous() else bias.to(sums).contiguous()
+        wrapped = wrap_dense(context, vector, 1, columns)  # the options borrow it
+        options.bias = wrapped
+    handle, data = owner.linear._handle, None
+    if fixed_bytes:
+        data = wrap_dense(context, saved, 1, capi.lpt_linear_saved_size(context, handle, rows))
+    capi.lpt_linear_forward(context, handle, wrap(context, matrix), options, data, wrap_dense(context, output, rows, columns))
+    return output, saved
+
+
+def _forward_fake(x: torch.Tensor, weight: torch.Tensor, bias: Optional[torch.Tensor], seed: Optional[torch.Tensor],
+                  layer: torch.Tensor, row_bytes: int, fixed_bytes: int, dtype: torch.dtype) -> Tuple[torch.Tensor, torch.Tensor]:
+    _check_shapes(x, weight)
+    output = x.new_empty((*x.shape[:-1], weight.shape[0]), dtype=dtype)
+    return output, x.new_empty(x.numel() // x.shape[-1] * row_bytes + fixed_bytes, dtype=torch.uint8)
+
+
+def _backward(gradient: torch.Tensor, weight: torch.Tensor, saved: torch.Tensor, seed: Optional[torch.Tensor],
+              layer: torch.Tensor, dtype: torch.dtype, needs: List[bool]) -> _Three:
+    owner, context = _layer_of(layer), handle_of(None)
+    options, number = _options_of(seed)
+    owner.prepare(weight, number, False)
+    outputs = _backward_fake(gradient, weight, saved, seed, layer, dtype, needs)
+    matrix = rows_of(gradient)
+    rows, (outs, ins), handle = matrix.shape[0], weight.shape, owner.linear._handle
+    if rows == 0:
+        for output in outputs:
+            output.zero_()
+        return outputs
+    data = wrap_dense(context, saved, 1, capi.lpt_linear_saved_size(context, handle, rows))
+    dx, dw, db = outputs
+    capi.lpt_linear_backward(context, handle, data, wrap(context, matrix), options,
+                             wrap_dense(context, dx, rows, ins) if needs[0] else None,
+                             wrap_dense(context, dw, outs, ins) if needs[1] else None,
+                             wrap_dense(context, db, 1, outs) if needs[2] else None)
+    return outputs
+
+
+def _backward_fake(gradient: torch.Tensor, weight: torch.Tensor, saved: torch.Tensor, seed: Optional[torch.Tensor],
+                   layer: torch.Tensor, dtype: torch.dtype, needs: List[bool]) -> _Three:
+    sums = torch.float64 if torch.float64 in (dtype, gradient.dtype, weight.dtype) else torch.float32
+    outs, ins = weight.shape
+    return (gradient.new_empty((*gradient.shape[:-1], ins) if needs[0] else 0, dtype=dtype),
+            gradient.new_empty((outs, ins) if needs[1] else 0, dtype=sums),
+            gradient.new_empty(outs if needs[2] else 0, dtype=sums))
+
+
+def _setup_context(ctx, inputs, output) -> None:
+    x, weight, bias, seed, layer, _, fixed_bytes, _ = inputs
+    ctx.is_saved = fixed_bytes != 0
+    if ctx.is_saved:
+        ctx.save_for_backward(weight, output[1], seed, layer)
+    ctx.dtypes = x.dtype, weight.dtype, None if bias is None else bias.dtype
+
+
+def _gradients(ctx, gradient, _):
+    if not ctx.is_saved:
+        raise RuntimeError("lpt::linear saved no data: expected fixed_bytes other than 0 where a gradient is required")
+    if torch.is_grad_enabled():
+        raise NotImplementedError("lpt::linear has no second derivative: expected a backward pass without create_graph")
+    weight, saved, seed, layer = ctx.saved_tensors
+    needs = ctx.needs_input_grad[:3]
+    results = torch.ops.lpt.linear_backward.default(gradient, weight, saved, seed, layer, ctx.dtypes[0], needs)
+    dx, dw, db = [one.to(dtype) if needed else None for one, dtype, needed in zip(results, ctx.dtypes, needs)]
+    return dx, dw, db, None, None, None, None, None
+
+
+_library = torch.library.Library("lpt", "DEF")
+_library.define("linear(Tensor x, Tensor weight, Tensor? bias, Tensor? seed, Tensor layer, SymInt row_bytes, SymInt fixed_bytes, "
+                "ScalarType dtype) -> (Tensor, Tensor)")
+_library.define("linear_backward(Tensor gradient, Tensor weight, Tensor saved, Tensor? seed, Tensor layer, ScalarType dtype, "
+                "bool[] needs) -> (Tensor, Tensor, Tensor)")
+_library.impl("linear", _forward, "CPU")
+_library.impl("linear_backward", _backward, "CPU")
+torch.library.register_fake("lpt::linear", _forward_fake, lib=_library)
+torch.library.register_fake("lpt::linear_backward", _backward_fake, lib=_library)
+torch.library.register_autograd("lpt::linear", _gradients, setup_context=_setup_context, lib=_library)
