@@ -7,5 +7,6 @@ docs/guides/pytorch.md is the guide.
 """
 from ._convert import convert_, update_
 from ._linear import Linear
+from ._optim import SGD, Adam, AdamW, Lion
 
-__all__ = ["Linear", "convert_", "update_"]
+__all__ = ["Adam", "AdamW", "Linear", "Lion", "SGD", "convert_", "update_"]
