@@ -13,14 +13,15 @@ Model = TypeVar("Model", bound=torch.nn.Module)
 Filter = Callable[[torch.nn.Module, str], bool]
 
 
-def linears(model: torch.nn.Module, filter: Optional[Filter], skip: Iterable[str]) -> Iterator[Tuple[str, torch.nn.Linear]]:
-    """Yield the names and the modules of class torch.nn.Linear that a conversion selects."""
+def linears(model: torch.nn.Module, filter: Optional[Filter], skip: Iterable[str], kinds: Tuple[type, ...] = (torch.nn.Linear,)
+            ) -> Iterator[Tuple[str, torch.nn.Linear]]:
+    """Yield the names and the modules of some classes that a conversion selects."""
     if isinstance(skip, str):
         raise TypeError(f'skip is "{skip}": expected a sequence of names or regular expressions, such as ["{skip}"]')
     patterns = [re.compile(one) for one in skip]
     for name, module in model.named_modules():
         # A subclass, such as the output projection of torch.nn.MultiheadAttention, may not be called by its forward().
-        if type(module) is torch.nn.Linear and not any(pattern.fullmatch(name) for pattern in patterns):
+        if type(module) in kinds and not any(pattern.fullmatch(name) for pattern in patterns):
             if filter is None or filter(module, name):
                 yield name, module
 

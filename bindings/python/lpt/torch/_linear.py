@@ -97,6 +97,12 @@ def attach(module: torch.nn.Linear, recipe: Union[str, Recipe]) -> None:
     module._is_random = bool(made._changes) or made._name not in _DETERMINISTIC
 
 
+def detach(module: torch.nn.Linear) -> None:
+    """Remove the attributes of attach()."""
+    for name in ("recipe", "_has_history", "_layer", "_handle", "_saved_bytes", "_is_random"):
+        del module.__dict__[name]
+
+
 def name_of(recipe: Recipe) -> str:
     return recipe._name + ("*" if recipe._changes else "")
 
