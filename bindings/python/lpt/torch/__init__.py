@@ -5,11 +5,12 @@
 
 docs/guides/pytorch.md is the guide.
 """
+from ._autocast import autocast
 from ._compare import Comparison, compare
 from ._convert import convert_, update_
 from ._linear import Linear
 from ._optim import SGD, Adam, AdamW, Lion
 from ._quantize import QuantizedLinear, dequantize_, quantize_
 
-__all__ = ["Adam", "AdamW", "Comparison", "Linear", "Lion", "QuantizedLinear", "SGD", "compare", "convert_", "dequantize_",
-           "quantize_", "update_"]
+__all__ = ["Adam", "AdamW", "Comparison", "Linear", "Lion", "QuantizedLinear", "SGD", "autocast", "compare", "convert_",
+           "dequantize_", "quantize_", "update_"]

@@ -1,7 +1,7 @@
 """torch.nn.Linear with a recipe of low-precision training."""
 from __future__ import annotations
 
-from typing import Any, Dict, Union
+from typing import Any, Dict, Optional, Union
 
 import torch
 
@@ -49,9 +49,11 @@ class Linear(torch.nn.Linear):
         return made.train(module.training)
 
     def forward(self, input: torch.Tensor) -> torch.Tensor:
+        return self._run(input, self.weight, self.bias)
+
+    def _run(self, input: torch.Tensor, weight: torch.Tensor, bias: Optional[torch.Tensor]) -> torch.Tensor:
         dtype = torch.get_autocast_dtype("cpu") if torch.is_autocast_enabled("cpu") else input.dtype
-        weight, bias, seed = self.weight, self.bias, None
-        row_bytes = fixed_bytes = 0
+        seed, row_bytes, fixed_bytes = None, 0, 0
         if torch.is_grad_enabled() and (input.requires_grad or weight.requires_grad or bias is not None and bias.requires_grad):
             row_bytes, fixed_bytes = self._saved_bytes
             if weight.dtype == torch.float64:

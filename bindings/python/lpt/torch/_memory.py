@@ -5,6 +5,7 @@ import torch
 
 from .. import capi
 
+FLOATS = frozenset((torch.float32, torch.bfloat16, torch.float16, torch.float64))
 FORMATS = {torch.float32: capi.LPT_FORMAT_F32, torch.bfloat16: capi.LPT_FORMAT_BF16, torch.float16: capi.LPT_FORMAT_F16,
            torch.float64: capi.LPT_FORMAT_F64, torch.uint8: capi.LPT_FORMAT_UINT8, torch.int64: capi.LPT_FORMAT_INT64}
 _wrap = capi.lpt_tensor_wrap_matrix
@@ -12,7 +13,7 @@ _wrap = capi.lpt_tensor_wrap_matrix
 
 def check_float(tensor: torch.Tensor, name: str) -> None:
     """Raise an error for a tensor that has no floats; name: the argument."""
-    if not tensor.dtype.is_floating_point or tensor.dtype not in FORMATS:
+    if tensor.dtype not in FLOATS:
         raise TypeError(f"{name} is {tensor.dtype}: expected float32, bfloat16, float16 or float64")
 
 
