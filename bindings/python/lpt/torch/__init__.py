@@ -5,12 +5,14 @@
 
 docs/guides/pytorch.md is the guide.
 """
+from ._attention import CrossEntropyLoss, scaled_dot_product_attention
 from ._autocast import autocast
 from ._compare import Comparison, compare
 from ._convert import convert_, update_
 from ._linear import Linear
+from ._norm import LayerNorm, RMSNorm, SwiGLU
 from ._optim import SGD, Adam, AdamW, Lion
 from ._quantize import QuantizedLinear, dequantize_, quantize_
 
-__all__ = ["Adam", "AdamW", "Comparison", "Linear", "Lion", "QuantizedLinear", "SGD", "autocast", "compare", "convert_",
-           "dequantize_", "quantize_", "update_"]
+__all__ = ["Adam", "AdamW", "Comparison", "CrossEntropyLoss", "LayerNorm", "Linear", "Lion", "QuantizedLinear", "RMSNorm", "SGD",
+           "SwiGLU", "autocast", "compare", "convert_", "dequantize_", "quantize_", "scaled_dot_product_attention", "update_"]

@@ -1,5 +1,10 @@
-"""Tensors of LPT in the memory of torch tensors, by address. DLPack of torch takes several microseconds for each tensor."""
+"""What operators share: their registration, and tensors of LPT in the memory of torch tensors.
+
+Tensors are wrapped by address: DLPack of torch takes several microseconds for each tensor.
+"""
 from __future__ import annotations
+
+from typing import Any, Callable, Optional
 
 import torch
 
@@ -9,6 +14,34 @@ FLOATS = frozenset((torch.float32, torch.bfloat16, torch.float16, torch.float64)
 FORMATS = {torch.float32: capi.LPT_FORMAT_F32, torch.bfloat16: capi.LPT_FORMAT_BF16, torch.float16: capi.LPT_FORMAT_F16,
            torch.float64: capi.LPT_FORMAT_F64, torch.uint8: capi.LPT_FORMAT_UINT8, torch.int64: capi.LPT_FORMAT_INT64}
 _wrap = capi.lpt_tensor_wrap_matrix
+_library = torch.library.Library("lpt", "DEF")
+
+
+def define(schema: str, kernel: Callable[..., Any], fake: Callable[..., Any], gradients: Optional[Callable[..., Any]] = None,
+           setup_context: Optional[Callable[..., Any]] = None) -> None:
+    """Register an operator lpt::… on the CPU; fake: the function that creates its outputs without values."""
+    name = "lpt::" + schema.partition("(")[0]
+    _library.define(schema)
+    _library.impl(name, kernel, "CPU")
+    torch.library.register_fake(name, fake, lib=_library)
+    if gradients is None:
+        return
+
+    def checked(ctx: Any, *given: Any) -> Any:
+        if torch.is_grad_enabled():
+            raise NotImplementedError(f"{name} has no second derivative: expected a backward pass without create_graph")
+        return gradients(ctx, *given)
+    torch.library.register_autograd(name, checked, setup_context=setup_context, lib=_library)
+
+
+def dense_of(tensor: torch.Tensor) -> torch.Tensor:
+    """Create a dense tensor with the shape and the type of another one."""
+    return tensor.new_empty(tensor.shape)
+
+
+def sums_dtype(tensor: torch.Tensor) -> torch.dtype:
+    """Return the type of vectors of an operation: float64 if a tensor is float64, else float32."""
+    return torch.float64 if tensor.dtype == torch.float64 else torch.float32
 
 
 def check_float(tensor: torch.Tensor, name: str) -> None:

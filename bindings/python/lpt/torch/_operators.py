@@ -11,7 +11,7 @@ import torch
 from .. import capi
 from .._context import handle_of
 from .._train import Linear, Recipe
-from ._memory import check_float, rows_of, wrap, wrap_dense
+from ._memory import check_float, define, rows_of, wrap, wrap_dense
 
 _Three = Tuple[torch.Tensor, torch.Tensor, torch.Tensor]
 _numbers = itertools.count(1)
@@ -174,32 +174,24 @@ def _backward_fake(gradient: torch.Tensor, weight: torch.Tensor, saved: torch.Te
 
 
 def _setup_context(ctx, inputs, output) -> None:
-    x, weight, bias, seed, layer, _, fixed_bytes, _ = inputs
+    x, weight, _, seed, layer, _, fixed_bytes, _ = inputs
     ctx.is_saved = fixed_bytes != 0
     if ctx.is_saved:
         ctx.save_for_backward(weight, output[1], seed, layer)
-    ctx.dtypes = x.dtype, weight.dtype, None if bias is None else bias.dtype
+    ctx.dtype = x.dtype
 
 
 def _gradients(ctx, gradient, _):
     if not ctx.is_saved:
         raise RuntimeError("lpt::linear saved no data: expected fixed_bytes other than 0 where a gradient is required")
-    if torch.is_grad_enabled():
-        raise NotImplementedError("lpt::linear has no second derivative: expected a backward pass without create_graph")
     weight, saved, seed, layer = ctx.saved_tensors
     needs = ctx.needs_input_grad[:3]
-    results = torch.ops.lpt.linear_backward.default(gradient, weight, saved, seed, layer, ctx.dtypes[0], needs)
-    dx, dw, db = [one.to(dtype) if needed else None for one, dtype, needed in zip(results, ctx.dtypes, needs)]
+    results = torch.ops.lpt.linear_backward.default(gradient, weight, saved, seed, layer, ctx.dtype, needs)
+    dx, dw, db = [one if needed else None for one, needed in zip(results, needs)]  # torch casts them
     return dx, dw, db, None, None, None, None, None
 
 
-_library = torch.library.Library("lpt", "DEF")
-_library.define("linear(Tensor x, Tensor weight, Tensor? bias, Tensor? seed, Tensor layer, SymInt row_bytes, SymInt fixed_bytes, "
-                "ScalarType dtype) -> (Tensor, Tensor)")
-_library.define("linear_backward(Tensor gradient, Tensor weight, Tensor saved, Tensor? seed, Tensor layer, ScalarType dtype, "
-                "bool[] needs) -> (Tensor, Tensor, Tensor)")
-_library.impl("linear", _forward, "CPU")
-_library.impl("linear_backward", _backward, "CPU")
-torch.library.register_fake("lpt::linear", _forward_fake, lib=_library)
-torch.library.register_fake("lpt::linear_backward", _backward_fake, lib=_library)
-torch.library.register_autograd("lpt::linear", _gradients, setup_context=_setup_context, lib=_library)
+define("linear(Tensor x, Tensor weight, Tensor? bias, Tensor? seed, Tensor layer, SymInt row_bytes, SymInt fixed_bytes, "
+       "ScalarType dtype) -> (Tensor, Tensor)", _forward, _forward_fake, _gradients, _setup_context)
+define("linear_backward(Tensor gradient, Tensor weight, Tensor saved, Tensor? seed, Tensor layer, ScalarType dtype, "
+       "bool[] needs) -> (Tensor, Tensor, Tensor)", _backward, _backward_fake)

@@ -15,7 +15,7 @@ from .._ops import dequantize, gemm, quantize, weights_load, weights_pack, weigh
 from .._tensor import Tensor, format_number
 from ._convert import Filter, Model, linears
 from ._linear import Linear, detach
-from ._memory import check_float, rows_of, wrap, wrap_dense
+from ._memory import check_float, define, rows_of, wrap, wrap_dense
 
 _numbers = itertools.count(1)
 _weights: WeakValueDictionary[int, Weights] = WeakValueDictionary()
@@ -94,9 +94,9 @@ def _backward_fake(gradient: torch.Tensor, weights: torch.Tensor, inputs: int, d
 
 
 def _setup_context(ctx, inputs, output) -> None:
-    x, weights, bias, _, columns, _, _ = inputs
+    x, weights, _, _, ctx.columns, _, _ = inputs
     ctx.save_for_backward(weights)
-    ctx.columns, ctx.dtype, ctx.bias_dtype = columns, x.dtype, None if bias is None else bias.dtype
+    ctx.dtype = x.dtype
 
 
 def _gradients(ctx, gradient):
@@ -105,19 +105,14 @@ def _gradients(ctx, gradient):
     if ctx.needs_input_grad[0]:
         dx = torch.ops.lpt.quantized_linear_backward.default(gradient, weights, ctx.columns, ctx.dtype)
     if ctx.needs_input_grad[2]:
-        db = gradient.reshape(-1, gradient.shape[-1]).sum(0).to(ctx.bias_dtype)
+        db = gradient.reshape(-1, gradient.shape[-1]).sum(0)
     return dx, None, db, None, None, None, None
 
 
-_library = torch.library.Library("lpt", "FRAGMENT")
-_library.define("quantized_linear(Tensor x, Tensor weights, Tensor? bias, SymInt outputs, SymInt inputs, str activation, "
-                "ScalarType dtype) -> Tensor")
-_library.define("quantized_linear_backward(Tensor gradient, Tensor weights, SymInt inputs, ScalarType dtype) -> Tensor")
-_library.impl("quantized_linear", _forward, "CPU")
-_library.impl("quantized_linear_backward", _backward, "CPU")
-torch.library.register_fake("lpt::quantized_linear", _forward_fake, lib=_library)
-torch.library.register_fake("lpt::quantized_linear_backward", _backward_fake, lib=_library)
-torch.library.register_autograd("lpt::quantized_linear", _gradients, setup_context=_setup_context, lib=_library)
+define("quantized_linear(Tensor x, Tensor weights, Tensor? bias, SymInt outputs, SymInt inputs, str activation, "
+       "ScalarType dtype) -> Tensor", _forward, _forward_fake, _gradients, _setup_context)
+define("quantized_linear_backward(Tensor gradient, Tensor weights, SymInt inputs, ScalarType dtype) -> Tensor", _backward,
+       _backward_fake)
 
 
 class QuantizedLinear(torch.nn.Module):

@@ -1,0 +1,179 @@
+"""Scaled dot-product attention and the cross-entropy loss as operators."""
+from __future__ import annotations
+
+from typing import Any, Optional, Tuple
+
+import torch
+
+from .. import capi
+from .._context import constant, handle_of
+from .._nn import attention, attention_backward
+from .._tensor import read
+from ._memory import check_float, define, rows_of, sums_dtype, wrap, wrap_dense
+
+_Tensor = torch.Tensor
+
+
+def _adjacent(tensor: _Tensor) -> _Tensor:
+    """Return a tensor whose last axis has adjacent elements; the library reads any strides of the other axes."""
+    is_readable = tensor.stride(-1) == 1 and 0 not in tensor.stride()
+    return tensor if is_readable else tensor.contiguous()
+
+
+def _attention_fake(query: _Tensor, key: _Tensor, value: _Tensor, mask: Optional[_Tensor], causal: bool, scale: float
+                    ) -> Tuple[_Tensor, _Tensor]:
+    return query.new_empty((*query.shape[:-1], value.shape[-1])), query.new_empty(query.shape[:-1], dtype=sums_dtype(query))
+
+
+def _attention(query: _Tensor, key: _Tensor, value: _Tensor, mask: Optional[_Tensor], causal: bool, scale: float
+               ) -> Tuple[_Tensor, _Tensor]:
+    for tensor, name in ((query, "query"), (key, "key"), (value, "value")):
+        check_float(tensor, name)
+    output, sums = _attention_fake(query, key, value, mask, causal, scale)
+    attention(_adjacent(query), _adjacent(key), _adjacent(value), mask=mask, causal=causal, scale=scale, log_sum_exp=sums,
+              out=output)
+    return output, sums
+
+
+def _attention_backward_fake(gradient: _Tensor, query: _Tensor, key: _Tensor, value: _Tensor, output: _Tensor, sums: _Tensor,
+                             mask: Optional[_Tensor], causal: bool, scale: float) -> Tuple[_Tensor, _Tensor, _Tensor]:
+    return query.new_empty(query.shape), key.new_empty(key.shape), value.new_empty(value.shape)
+
+
+def _attention_backward(gradient: _Tensor, query: _Tensor, key: _Tensor, value: _Tensor, output: _Tensor, sums: _Tensor,
+                        mask: Optional[_Tensor], causal: bool, scale: float) -> Tuple[_Tensor, _Tensor, _Tensor]:
+    found = attention_backward(_adjacent(query), _adjacent(key), _adjacent(value), _adjacent(gradient), mask=mask, causal=causal,
+                               scale=scale, output=output, log_sum_exp=sums)
+    dq, dk, dv = (torch.from_dlpack(one) for one in found)
+    return dq, dk, dv
+
+
+def _attention_setup(ctx, inputs, output) -> None:
+    query, key, value, mask, ctx.causal, ctx.scale = inputs
+    ctx.save_for_backward(query, key, value, *output, mask)
+    ctx.mark_non_differentiable(output[1])
+
+
+def _attention_gradients(ctx, gradient, _):
+    found = torch.ops.lpt.attention_backward.default(gradient, *ctx.saved_tensors, ctx.causal, ctx.scale)
+    return *found, None, None, None
+
+
+define("attention(Tensor query, Tensor key, Tensor value, Tensor? mask, bool causal, float scale) -> (Tensor, Tensor)",
+       _attention, _attention_fake, _attention_gradients, _attention_setup)
+define("attention_backward(Tensor gradient, Tensor query, Tensor key, Tensor value, Tensor output, Tensor sums, Tensor? mask, "
+       "bool causal, float scale) -> (Tensor, Tensor, Tensor)", _attention_backward, _attention_backward_fake)
+
+
+def scaled_dot_product_attention(query: _Tensor, key: _Tensor, value: _Tensor, attn_mask: Optional[_Tensor] = None,
+                                 dropout_p: float = 0.0, is_causal: bool = False, scale: Optional[float] = None,
+                                 enable_gqa: bool = False) -> _Tensor:
+    """torch.nn.functional.scaled_dot_product_attention(), in memory that is linear in the numbers of queries and keys.
+
+    Axes are batch × heads × positions × width, of which the first, or the first two, may be missing. dropout_p must be 0, and
+    attn_mask has no gradient. A query without a key gives zeros.
+    """
+    if dropout_p:
+        raise ValueError(f"dropout_p is {dropout_p}: expected 0")
+    if not enable_gqa and query.shape[:-2] != key.shape[:-2]:
+        raise RuntimeError(f"query has the shape {tuple(query.shape)}, key {tuple(key.shape)}: expected equal leading axes, or "
+                           "enable_gqa=True for fewer heads of key and value")
+    queries, keys = query.shape[-2], key.shape[-2]
+    if attn_mask is not None:
+        if is_causal:
+            raise RuntimeError("attn_mask is given and is_causal is True: expected one of them")
+        if attn_mask.requires_grad and torch.is_grad_enabled():
+            raise NotImplementedError("attn_mask requires a gradient: it has none, expected attn_mask.detach()")
+    elif is_causal and queries != keys:
+        # torch aligns the first query with the first key, LPT the last ones.
+        attn_mask, is_causal = torch.ones(queries, keys, dtype=torch.bool, device=query.device).tril(), False
+    if attn_mask is not None:
+        if attn_mask.dtype == torch.bool:
+            attn_mask = torch.zeros(attn_mask.shape, device=query.device).masked_fill(~attn_mask, float("-inf"))
+        if attn_mask.shape[-1] != keys:  # the library repeats the other axes
+            attn_mask = attn_mask.expand(*attn_mask.shape[:-1], keys)
+        attn_mask = attn_mask.contiguous()
+    return torch.ops.lpt.attention.default(query, key, value, attn_mask, is_causal, scale or 0.0)[0]
+
+
+def _loss_options(ignored: int, smoothing: float, reduction: str) -> Any:
+    options = capi.lpt_cross_entropy_options()
+    options.ignored_target, options.label_smoothing = ignored, smoothing
+    options.reduction = constant("LPT_LOSS_REDUCTION_", reduction, "reduction")
+    return options
+
+
+def _loss_fake(logits: _Tensor, targets: _Tensor, ignored: int, smoothing: float, reduction: str) -> Tuple[_Tensor, _Tensor]:
+    rows = logits.shape[0]
+    return (logits.new_empty(rows if reduction == "none" else 1, dtype=sums_dtype(logits)),
+            logits.new_empty(rows, dtype=torch.float64))
+
+
+def _loss(logits: _Tensor, targets: _Tensor, ignored: int, smoothing: float, reduction: str) -> Tuple[_Tensor, _Tensor]:
+    check_float(logits, "input")
+    (loss, sums), matrix, context = _loss_fake(logits, targets, ignored, smoothing, reduction), rows_of(logits), handle_of(None)
+    rows = matrix.shape[0]
+    if not rows:
+        return loss.fill_(0.0 if reduction == "sum" else float("nan")), sums
+    capi.lpt_cross_entropy_forward(context, wrap(context, matrix), read(targets), _loss_options(ignored, smoothing, reduction),
+                                   wrap_dense(context, loss, 1, loss.shape[0]), wrap_dense(context, sums, 1, rows))
+    return loss, sums
+
+
+def _loss_backward_fake(gradient: _Tensor, logits: _Tensor, targets: _Tensor, sums: _Tensor, ignored: int, smoothing: float,
+                        reduction: str) -> _Tensor:
+    return logits.new_empty(logits.shape)
+
+
+def _loss_backward(gradient: _Tensor, logits: _Tensor, targets: _Tensor, sums: _Tensor, ignored: int, smoothing: float,
+                   reduction: str) -> _Tensor:
+    result, matrix, context = logits.new_empty(logits.shape), rows_of(logits), handle_of(None)
+    rows, columns = matrix.shape
+    if rows:
+        of_loss = gradient.contiguous()
+        capi.lpt_cross_entropy_backward(context, wrap(context, matrix), read(targets), wrap_dense(context, sums, 1, rows),
+                                        wrap_dense(context, of_loss, 1, of_loss.shape[0]),
+                                        _loss_options(ignored, smoothing, reduction), wrap_dense(context, result, rows, columns))
+    return result
+
+
+def _loss_setup(ctx, inputs, output) -> None:
+    logits, targets, *ctx.options = inputs
+    ctx.save_for_backward(logits, targets, output[1])
+    ctx.mark_non_differentiable(output[1])
+
+
+def _loss_gradients(ctx, gradient, _):
+    return torch.ops.lpt.cross_entropy_backward.default(gradient, *ctx.saved_tensors, *ctx.options), None, None, None, None
+
+
+define("cross_entropy(Tensor logits, Tensor targets, int ignored, float smoothing, str reduction) -> (Tensor, Tensor)", _loss,
+       _loss_fake, _loss_gradients, _loss_setup)
+define("cross_entropy_backward(Tensor gradient, Tensor logits, Tensor targets, Tensor sums, int ignored, float smoothing, "
+       "str reduction) -> Tensor", _loss_backward, _loss_backward_fake)
+
+
+class CrossEntropyLoss(torch.nn.Module):
+    """torch.nn.CrossEntropyLoss for classes by number, without weights of classes. Sums are in f64.
+
+    input: rows × classes, or with the classes in the second of more axes; or classes alone. target: int64 or int32, the shape of
+    input without the classes. The loss has the type of the input.
+    """
+
+    def __init__(self, ignore_index: int = -100, reduction: str = "mean", label_smoothing: float = 0.0) -> None:
+        super().__init__()
+        constant("LPT_LOSS_REDUCTION_", reduction, "reduction")
+        self.ignore_index, self.reduction, self.label_smoothing = ignore_index, reduction, label_smoothing
+
+    def forward(self, input: _Tensor, target: _Tensor) -> _Tensor:
+        if target.dtype not in (torch.int64, torch.int32):
+            raise TypeError(f"target is {target.dtype}: expected int64 or int32, the number of a class")
+        logits = input if input.dim() < 3 else input.movedim(1, -1)
+        if target.shape != logits.shape[:-1]:
+            raise RuntimeError(f"target has the shape {tuple(target.shape)}: expected {tuple(logits.shape[:-1])}")
+        loss = torch.ops.lpt.cross_entropy.default(logits.reshape(-1, logits.shape[-1]), target.reshape(-1), self.ignore_index,
+                                                   float(self.label_smoothing), self.reduction)[0].to(input.dtype)
+        return loss.reshape(target.shape if self.reduction == "none" else ())
+
+    def extra_repr(self) -> str:
+        return f"ignore_index={self.ignore_index}, reduction={self.reduction!r}, label_smoothing={self.label_smoothing}"
