@@ -16,6 +16,7 @@ from .._tensor import Tensor, format_number
 from ._convert import Filter, Model, linears
 from ._linear import Linear, detach
 from ._memory import check_float, define, rows_of, wrap, wrap_dense
+from ._sparse import rule_of
 
 _numbers = itertools.count(1)
 _weights: WeakValueDictionary[int, Weights] = WeakValueDictionary()
@@ -180,7 +181,7 @@ class QuantizedLinear(torch.nn.Module):
 
 
 def quantize_(model: Model, format: str, *, filter: Optional[Filter] = None, skip: Iterable[str] = (),
-              activation: Optional[str] = None) -> Model:
+              activation: Optional[str] = None, storage: str = "all") -> Model:
     """Replace the weights of linear layers by packed weights in a format of LPT, in place, and return the model.
 
     It selects modules of the classes torch.nn.Linear and lpt.torch.Linear as convert_() does, and makes them a QuantizedLinear
@@ -188,10 +189,15 @@ def quantize_(model: Model, format: str, *, filter: Optional[Filter] = None, ski
 
     format: for example "int8_row", "e4m3fn_row", "int4_1x64", "nf4_1x64", "mxfp4" or "nvfp4"; lpt.formats() lists all.
     activation: the format to which a pass casts the input before the GEMM; None: it is not cast.
+    storage: "all", or "bitmask" or "block_sparse" for weights with many zeros, as for lpt.weights_pack().
     """
     format_number(activation if activation is not None else format)  # an unknown name changes no module
-    for _, module in list(linears(model, filter, skip, (torch.nn.Linear, Linear))):
-        packed = weights_pack(quantize(module.weight.detach(), format))
+    selected = list(linears(model, filter, skip, (torch.nn.Linear, Linear)))
+    for name, module in selected:
+        if rule_of(module) is not None:
+            raise ValueError(f"{name or 'model'} has sparse weights: expected prune_(model) before")
+    for _, module in selected:
+        packed = weights_pack(quantize(module.weight.detach(), format), storage=storage)
         if type(module) is Linear:
             detach(module)
         module.__class__ = QuantizedLinear
