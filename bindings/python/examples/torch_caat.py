@@ -14,32 +14,13 @@ import sys
 import torch
 import torch.distributed as dist
 
-import lpt
+import lpt.torch
 
 ROWS, HIDDEN, INNER, STEPS = 64, 96, 128, 50
 
 
-class PartialSum(torch.autograd.Function):
-    """Sum the first columns over all ranks and scale the private columns. The operator is its own adjoint."""
-
-    @staticmethod
-    def forward(ctx, x, comm, plan):
-        ctx.comm, ctx.plan = comm, plan
-        return PartialSum.reduced(x, comm, plan, False)
-
-    @staticmethod
-    def backward(ctx, gradient):
-        return PartialSum.reduced(gradient, ctx.comm, ctx.plan, True), None, None
-
-    @staticmethod
-    def reduced(x, comm, plan, backward):
-        y = torch.empty_like(x, memory_format=torch.contiguous_format)
-        comm.partial_all_reduce(plan, x.detach().contiguous(), backward=backward, out=y)
-        return y
-
-
 class GlooSum(torch.autograd.Function):
-    """The same operator by torch.distributed, as the baseline."""
+    """lpt.torch.partial_sum() by torch.distributed, as the baseline. The operator is its own adjoint."""
 
     @staticmethod
     def forward(ctx, x, shared, scale):
@@ -98,7 +79,7 @@ def main(fraction="0.5"):
     comm = join()
     plan = lpt.PartialPlan(HIDDEN, float(fraction), comm.rank_count)
     values = plan.values()
-    losses, weights = train(lambda x: PartialSum.apply(x, comm, plan), comm.rank, comm.rank_count)
+    losses, weights = train(lambda x: lpt.torch.partial_sum(x, comm, plan), comm.rank, comm.rank_count)
     expected, others = train(lambda x: GlooSum.apply(x, values["shared_columns"], values["private_scale"]), comm.rank,
                              comm.rank_count)
     difference = torch.tensor([max(abs(one - other) for one, other in zip(losses, expected)),

@@ -14,8 +14,7 @@ import tempfile
 
 import torch
 
-import lpt
-from torch_fp8 import AdamW, Linear
+import lpt.torch
 
 ROWS, INPUTS, HIDDEN, OUTPUTS, STEPS = 32, 64, 128, 8, 50
 SHAPES = [(HIDDEN, INPUTS), (HIDDEN,), (OUTPUTS, HIDDEN), (OUTPUTS,)] + [(ROWS, INPUTS), (ROWS, OUTPUTS)] * STEPS
@@ -32,9 +31,9 @@ def sample(program, recipe):
     return [float(line) for line in output.split()], [tensor.reshape(shape) for tensor, shape in zip(tensors, SHAPES)]
 
 
-def train(numbers, linear, adamw, update):
+def train(numbers, convert, adamw):
     """Train in torch, and return the losses."""
-    model = torch.nn.Sequential(linear(INPUTS, HIDDEN), torch.nn.SiLU(), linear(HIDDEN, OUTPUTS))
+    model = convert(torch.nn.Sequential(torch.nn.Linear(INPUTS, HIDDEN), torch.nn.SiLU(), torch.nn.Linear(HIDDEN, OUTPUTS)))
     with torch.no_grad():
         for parameter, first in zip(model.parameters(), numbers):
             parameter.copy_(first)
@@ -48,19 +47,18 @@ def train(numbers, linear, adamw, update):
         optimizer.zero_grad()
         loss.backward()
         optimizer.step()
-        update(model)
         losses.append(loss.item())
     return losses
 
 
 def by_lpt(numbers, recipe):
     moments = "f32" if recipe == "f32" else "e4m3fn_1x128"
-    return train(numbers, lambda *shape: Linear(*shape, recipe=recipe), lambda them: AdamW(them, lr=3e-3, moments=moments, beta2=0.95),
-                 lambda model: lpt.update([module.layer for module in model if isinstance(module, Linear)]))
+    return train(numbers, lambda model: lpt.torch.convert_(model, recipe),
+                 lambda them: lpt.torch.AdamW(them, lr=3e-3, betas=(0.9, 0.95), weight_decay=0.01, moments=moments))
 
 
 def by_torch(numbers):
-    return train(numbers, torch.nn.Linear, lambda them: torch.optim.AdamW(them, lr=3e-3, betas=(0.9, 0.95)), lambda model: None)
+    return train(numbers, lambda model: model, lambda them: torch.optim.AdamW(them, lr=3e-3, betas=(0.9, 0.95)))
 
 
 def report(name, expected, found, bound):
