@@ -2,6 +2,7 @@
 import copy
 import gc
 import unittest
+from unittest import mock
 
 import lpt
 from support import HAS_TORCH, needs_torch
@@ -109,6 +110,15 @@ class Autocast(unittest.TestCase):
         self.assertEqual(before + 2, len(_layers))
         del model
         self.assertEqual(before, len(_layers))
+
+    def test_each_pass_casts_the_weight_in_a_process_group(self):
+        """FSDP gathers another weight into the same memory, without another version."""
+        model, x = model_of(), rows_of(5, 48)
+        with lpt.torch.autocast("fp8_current"), mock.patch("torch.distributed.is_initialized", lambda: True):
+            model(x)
+            model[0].weight.data.mul_(2)  # not counted either
+            found = model(x)
+        self.assertTrue(torch.equal(lpt.torch.convert_(model)(x), found))
 
     def test_compiled_models_follow_it(self):
         torch._dynamo.reset()

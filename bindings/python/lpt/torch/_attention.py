@@ -163,7 +163,9 @@ class CrossEntropyLoss(torch.nn.Module):
     def __init__(self, ignore_index: int = -100, reduction: str = "mean", label_smoothing: float = 0.0) -> None:
         super().__init__()
         constant("LPT_LOSS_REDUCTION_", reduction, "reduction")
-        self.ignore_index, self.reduction, self.label_smoothing = ignore_index, reduction, label_smoothing
+        self.ignore_index: int = ignore_index
+        self.reduction: str = reduction
+        self.label_smoothing: float = label_smoothing
 
     def forward(self, input: _Tensor, target: _Tensor) -> _Tensor:
         if target.dtype not in (torch.int64, torch.int32):

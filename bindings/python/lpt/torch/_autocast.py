@@ -31,7 +31,7 @@ class autocast(TorchFunctionMode):
 
     def __init__(self, recipe: Union[str, Recipe] = "fp8_current", *, skip: Iterable[torch.nn.Module] = ()) -> None:
         super().__init__()
-        self.recipe = recipe if isinstance(recipe, Recipe) else Recipe(recipe)
+        self.recipe: Recipe = recipe if isinstance(recipe, Recipe) else Recipe(recipe)
         self._key = recipe
         self._skipped = {id(one): one for module in skip for one in module.parameters()}
 
@@ -56,6 +56,8 @@ class autocast(TorchFunctionMode):
         layer = of_weight.get(self._key)
         if layer is None:
             layer = of_weight[self._key] = Linear(weight.shape[1], weight.shape[0], False, self.recipe, device="meta")
+        # FSDP gathers weights into the same memory without another version.
+        layer._layer.is_changed |= torch.distributed.is_available() and torch.distributed.is_initialized()
         return layer
 
 

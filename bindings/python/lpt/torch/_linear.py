@@ -1,7 +1,7 @@
 """torch.nn.Linear with a recipe of low-precision training."""
 from __future__ import annotations
 
-from typing import Any, Dict, Optional, Union
+from typing import Any, Dict, Optional, Tuple, Union
 
 import torch
 
@@ -33,6 +33,11 @@ class Linear(torch.nn.Linear):
     """
 
     recipe: Recipe
+    _layer: Layer
+    _handle: torch.Tensor
+    _saved_bytes: Tuple[int, int]
+    _is_random: bool
+    _has_history: bool
 
     def __init__(self, in_features: int, out_features: int, bias: bool = True, recipe: Union[str, Recipe] = "fp8_current",
                  device: Any = None, dtype: Any = None) -> None:
@@ -47,6 +52,12 @@ class Linear(torch.nn.Linear):
         made = cls(module.in_features, module.out_features, module.bias is not None, recipe, "meta", module.weight.dtype)
         made.weight, made.bias = module.weight, module.bias
         return made.train(module.training)
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        super().__setattr__(name, value)
+        # FSDP sets the same parameter after each gather, into memory that may have the old address, and keeps its version.
+        if name == "weight" and "_layer" in self.__dict__:
+            self._layer.is_changed = True
 
     def forward(self, input: torch.Tensor) -> torch.Tensor:
         return self._run(input, self.weight, self.bias)

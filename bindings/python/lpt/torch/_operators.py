@@ -36,6 +36,7 @@ class Layer(array):
         self.cast_count = 0
         self._cast: Optional[torch.Tensor] = None  # the weight at its last cast; its memory cannot be used by another tensor
         self._address = self._version = -1
+        self.is_changed = False  # the weight changed without another version or address
         _layers[self[0]] = self
 
     def handle(self) -> torch.Tensor:
@@ -68,7 +69,8 @@ class Layer(array):
         """
         version = -1 if weight.is_inference() else weight._version
         if self._cast is not None:
-            if version == self._version != -1 and weight.data_ptr() == self._address and weight.dtype == self._cast.dtype:
+            if (version == self._version != -1 and weight.data_ptr() == self._address and weight.dtype == self._cast.dtype
+                    and not self.is_changed):
                 return
             if (weight.dtype == torch.float64) != (self._cast.dtype == torch.float64):
                 state, self.linear = self.linear.state(), Linear(weight.shape[1], weight.shape[0], self.linear.recipe)
@@ -85,7 +87,7 @@ class Layer(array):
         self._cast = None
         capi.lpt_linear_prepare(handle_of(None), self.linear._handle, wrap(handle_of(None), matrix), options)
         self.cast_count += 1
-        self._cast, self._address, self._version = weight.detach(), weight.data_ptr(), version
+        self._cast, self._address, self._version, self.is_changed = weight.detach(), weight.data_ptr(), version, False
 
 
 def _layer_of(number: torch.Tensor) -> Layer:

@@ -17,6 +17,11 @@ _NAMES = {"dynamic_1x256": capi.LPT_FORMAT_DYNAMIC_1X256}  # a format of moments
 _STATE = "lpt"  # the key of the state of a parameter in state_dict()
 
 
+def _local(tensor: torch.Tensor) -> torch.Tensor:
+    """Return the shard of this rank of a tensor that FSDP shards, or the tensor itself."""
+    return tensor.to_local() if hasattr(tensor, "to_local") else tensor
+
+
 class _Settings(NamedTuple):
     """Options of a parameter group on which the lpt.Optimizer of the group depends."""
     beta1: float
@@ -79,7 +84,8 @@ class _Base(torch.optim.Optimizer):
         first, second = settings.moments
         nesterov = {"nesterov": True} if settings.nesterov else {}
         optimizer = _Optimizer(self._method, beta1=settings.beta1, beta2=settings.beta2, epsilon=settings.epsilon, **nesterov)
-        for elements, is_bf16 in [(max(1, one.numel()), one.dtype == torch.bfloat16) for one in parameters] or [(1, True)]:
+        kinds = [(max(1, _local(one).numel()), one.dtype == torch.bfloat16) for one in parameters]
+        for elements, is_bf16 in kinds or [(1, True)]:
             optimizer.add(elements, first_moment=_NAMES.get(first, first), second_moment=_NAMES.get(second, second),
                           weight_decay=settings.weight_decay, first_expanded=settings.expanded, second_expanded=settings.expanded,
                           compensation="bf16" if settings.compensation and is_bf16 else None)
@@ -119,13 +125,14 @@ class _Base(torch.optim.Optimizer):
             with torch.enable_grad():
                 loss = closure()
         for index, group in enumerate(self.param_groups):
-            active = [(place, one) for place, one in enumerate(group["params"]) if one.grad is not None and one.numel()]
+            active = [(place, one) for place, one in enumerate(group["params"]) if one.grad is not None and _local(one).numel()]
             if active:
                 self._step_group(self._engine(index), group, active)
         return loss
 
     def _step_group(self, engine: _Engine, group: Dict[str, Any], active: List[Tuple[int, torch.Tensor]]) -> None:
-        if any(one.grad.layout != torch.strided for _, one in active):
+        gradients = [_local(one.grad) for _, one in active]
+        if any(one.layout != torch.strided for one in gradients):
             raise RuntimeError(f"{type(self).__name__} of lpt.torch does not support sparse gradients: expected dense ones")
         options, context = capi.lpt_optimizer_step_options(), handle_of(None)
         options.learning_rate = float(group["lr"])
@@ -136,10 +143,9 @@ class _Base(torch.optim.Optimizer):
             random.seed = torch.randint(2 ** 63 - 1, ()).item()
             options.random = random
         # Values in another type or with other strides are stepped in a copy.
-        parameters = [one.detach() for _, one in active]
+        parameters = [_local(one.detach()) for _, one in active]
         written = [(one.float() if one.dtype == torch.float16 else one).contiguous() for one in parameters]
-        gradients = [(one.grad.float() if one.grad.dtype not in (torch.float32, torch.bfloat16) else one.grad).contiguous()
-                     for _, one in active]
+        gradients = [(one if one.dtype in (torch.float32, torch.bfloat16) else one.float()).contiguous() for one in gradients]
         capi.lpt_optimizer_step(context, engine.optimizer._handle, [place for place, _ in active],
                                 [wrap_dense(context, one, 1, one.numel()) for one in gradients], options,
                                 [wrap_dense(context, one, 1, one.numel()) for one in written])
