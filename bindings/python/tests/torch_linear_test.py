@@ -4,6 +4,7 @@ import io
 import os
 import pickle
 import tempfile
+import threading
 import unittest
 import weakref
 
@@ -316,6 +317,23 @@ class Passes(unittest.TestCase):
             y.sum().backward()
         self.assertTrue(torch.equal(expected[0][2] + expected[1][2], layer.weight.grad))
         self.assertTrue(torch.equal(expected[1][1], two.grad))
+
+    def test_threads_may_share_a_layer(self):
+        for recipe in ("fp8_current", "fp8_trillion"):
+            layer, results, threads = layer_of(recipe), {}, []
+            inputs = [rows_of(16, 48, seed=seed, grad=False) * 4 ** seed for seed in range(4)]
+            expected = [layer_of(recipe)(x) for x in inputs]  # an empty history uses the amax of the tensor
+
+            def many(index):
+                results[index] = [layer(inputs[index]) for _ in range(50)]
+            for index in range(4):
+                threads.append(threading.Thread(target=many, args=(index,)))
+                threads[-1].start()
+            for thread in threads:
+                thread.join()
+            for index, found in results.items():
+                self.assertTrue(all(torch.equal(expected[index], one) for one in found), (recipe, index))
+            self.assertEqual(4, len(results))
 
     def test_a_checkpointed_pass_has_the_same_bits(self):
         for recipe in ("fp8_current", "nvfp4_pretrain", "quartet"):

@@ -68,7 +68,5 @@ def wrap(context: object, matrix: torch.Tensor) -> capi.lpt_tensor:
 
 
 def wrap_dense(context: object, tensor: torch.Tensor, rows: int, columns: int) -> capi.lpt_tensor:
-    """Wrap the first rows · columns elements of a dense tensor. The caller keeps the tensor alive."""
-    if rows * columns > tensor.numel():
-        raise RuntimeError(f"a tensor has {tensor.numel()} elements: expected at least {rows * columns}")
+    """Wrap the first rows · columns elements of a dense tensor, which has at least as many. The caller keeps it alive."""
     return _wrap(context, FORMATS[tensor.dtype], tensor.data_ptr(), rows, columns, columns)

@@ -2,8 +2,9 @@
 from __future__ import annotations
 
 import itertools
+import threading
 from array import array
-from typing import List, Optional, Tuple
+from typing import Dict, List, Optional, Tuple
 from weakref import WeakValueDictionary
 
 import torch
@@ -32,10 +33,12 @@ class Layer(array):
 
     def __init__(self, in_features: int, out_features: int, recipe: Recipe, has_history: bool) -> None:
         self.linear = Linear(in_features, out_features, recipe)
+        self.lock = threading.Lock()  # a call of the library writes the scalers: one thread at a time
         self.has_history = has_history
         self.cast_count = 0
         self._cast: Optional[torch.Tensor] = None  # the weight at its last cast; its memory cannot be used by another tensor
         self._address = self._version = -1
+        self._sizes: Dict[int, int] = {}  # of saved data, by the number of rows
         self.is_changed = False  # the weight changed without another version or address
         _layers[self[0]] = self
 
@@ -52,6 +55,16 @@ class Layer(array):
         first, last = (capi.lpt_linear_saved_size(context, handle, 2 ** 14 + rows) for rows in (0, _PERIOD))
         of_row = -(-(last - first) // _PERIOD)
         return of_row, max(capi.lpt_linear_saved_size(context, handle, rows) - of_row * rows for rows in range(_PERIOD + 1))
+
+    def saved_of(self, saved: torch.Tensor, rows: int) -> capi.lpt_tensor:
+        """Return the part of `saved` that the library uses for an input of some rows."""
+        size = self._sizes.get(rows)
+        if size is None:
+            self._sizes.clear()
+            size = self._sizes[rows] = capi.lpt_linear_saved_size(handle_of(None), self.linear._handle, rows)
+        if size > saved.shape[0]:
+            raise RuntimeError(f"saved has {saved.shape[0]} bytes: expected at least {size}")
+        return wrap_dense(handle_of(None), saved, 1, size)
 
     def update(self) -> None:
         """Complete an optimizer step for the scalers, and cast the weight again in the next pass."""
@@ -73,6 +86,7 @@ class Layer(array):
                     and not self.is_changed):
                 return
             if (weight.dtype == torch.float64) != (self._cast.dtype == torch.float64):
+                self._sizes.clear()
                 state, self.linear = self.linear.state(), Linear(weight.shape[1], weight.shape[0], self.linear.recipe)
                 self.linear.load_state(state)
             if is_forward:
@@ -98,11 +112,10 @@ def _layer_of(number: torch.Tensor) -> Layer:
     return found
 
 
-def _options_of(seed: Optional[torch.Tensor]) -> Tuple[capi.lpt_linear_options, int]:
-    options = capi.lpt_linear_options()
+def _options_of(seed: Optional[torch.Tensor]) -> Tuple[Optional[capi.lpt_linear_options], int]:
     if seed is None:
-        return options, 0
-    random = capi.lpt_random()
+        return None, 0
+    options, random = capi.lpt_linear_options(), capi.lpt_random()
     random.seed = number = seed.item()
     options.random = random
     return options, number
@@ -119,7 +132,6 @@ def _forward(x: torch.Tensor, weight: torch.Tensor, bias: Optional[torch.Tensor]
     check_float(x, "input")
     owner, context = _layer_of(layer), handle_of(None)
     options, number = _options_of(seed)
-    owner.prepare(weight, number, True)
     matrix, columns = rows_of(x), weight.shape[0]
     rows = matrix.shape[0]
     output = x.new_empty((*x.shape[:-1], columns), dtype=dtype)
@@ -129,12 +141,12 @@ def _forward(x: torch.Tensor, weight: torch.Tensor, bias: Optional[torch.Tensor]
     if bias is not None:
         sums = torch.float64 if torch.float64 in (x.dtype, weight.dtype) else torch.float32
         vector = bias if bias.dtype == sums and bias.is_contiguous() else bias.to(sums).contiguous()
-        wrapped = wrap_dense(context, vector, 1, columns)  # the options borrow it
-        options.bias = wrapped
-    handle, data = owner.linear._handle, None
-    if fixed_bytes:
-        data = wrap_dense(context, saved, 1, capi.lpt_linear_saved_size(context, handle, rows))
-    capi.lpt_linear_forward(context, handle, wrap(context, matrix), options, data, wrap_dense(context, output, rows, columns))
+        options = options or capi.lpt_linear_options()
+        options.bias = wrapped = wrap_dense(context, vector, 1, columns)  # the options borrow it
+    with owner.lock:
+        owner.prepare(weight, number, True)
+        capi.lpt_linear_forward(context, owner.linear._handle, wrap(context, matrix), options,
+                                owner.saved_of(saved, rows) if fixed_bytes else None, wrap_dense(context, output, rows, columns))
     return output, saved
 
 
@@ -149,20 +161,20 @@ def _backward(gradient: torch.Tensor, weight: torch.Tensor, saved: torch.Tensor,
               layer: torch.Tensor, dtype: torch.dtype, needs: List[bool]) -> _Three:
     owner, context = _layer_of(layer), handle_of(None)
     options, number = _options_of(seed)
-    owner.prepare(weight, number, False)
     outputs = _backward_fake(gradient, weight, saved, seed, layer, dtype, needs)
     matrix = rows_of(gradient)
-    rows, (outs, ins), handle = matrix.shape[0], weight.shape, owner.linear._handle
+    rows, (outs, ins) = matrix.shape[0], weight.shape
     if rows == 0:
         for output in outputs:
             output.zero_()
         return outputs
-    data = wrap_dense(context, saved, 1, capi.lpt_linear_saved_size(context, handle, rows))
     dx, dw, db = outputs
-    capi.lpt_linear_backward(context, handle, data, wrap(context, matrix), options,
-                             wrap_dense(context, dx, rows, ins) if needs[0] else None,
-                             wrap_dense(context, dw, outs, ins) if needs[1] else None,
-                             wrap_dense(context, db, 1, outs) if needs[2] else None)
+    with owner.lock:
+        owner.prepare(weight, number, False)
+        capi.lpt_linear_backward(context, owner.linear._handle, owner.saved_of(saved, rows), wrap(context, matrix), options,
+                                 wrap_dense(context, dx, rows, ins) if needs[0] else None,
+                                 wrap_dense(context, dw, outs, ins) if needs[1] else None,
+                                 wrap_dense(context, db, 1, outs) if needs[2] else None)
     return outputs
 
 
