@@ -1,14 +1,13 @@
 #!/usr/bin/env python3
 """Tensor parallelism with partially shared activations (CAAT) on ranks of torch.distributed.
 
-Data that all ranks share uses gloo of torch; partially shared columns use LPT over MPI. Run one process for each rank:
+Partially shared columns use a communicator of LPT over the gloo group of torch. Run one process for each rank:
 
-  PYTHONPATH=build/test/python mpirun -n 2 python3 bindings/python/examples/torch_caat.py [FRACTION]
+  PYTHONPATH=build/test/python torchrun --nproc-per-node 2 bindings/python/examples/torch_caat.py [FRACTION]
 
 FRACTION is the fraction of shared columns, 0.5 by default. The example compares all steps with the same operator implemented by
 all_reduce of torch.distributed. docs/concepts/caat.md describes the method.
 """
-import os
 import sys
 
 import torch
@@ -64,19 +63,11 @@ def train(combine, rank, rank_count):
     return losses, [parameter.detach() for parameter in model.parameters()]
 
 
-def join():
-    """Join the communicators of LPT and of torch, with the rank that the MPI launcher assigned."""
-    comm = lpt.Comm.mpi(timeout_seconds=60.0)
-    port = torch.tensor([20000 + os.getpid() % 20000], dtype=torch.int32)
-    comm.broadcast(port.view(torch.uint8).reshape(1, 4))
-    dist.init_process_group("gloo", init_method=f"tcp://127.0.0.1:{port.item()}", rank=comm.rank, world_size=comm.rank_count)
-    return comm
-
-
 def main(fraction="0.5"):
     lpt.set_default_context(lpt.Context(1))
     torch.set_num_threads(1)
-    comm = join()
+    dist.init_process_group("gloo")
+    comm = lpt.torch.comm_of()
     plan = lpt.PartialPlan(HIDDEN, float(fraction), comm.rank_count)
     values = plan.values()
     losses, weights = train(lambda x: lpt.torch.partial_sum(x, comm, plan), comm.rank, comm.rank_count)
@@ -86,7 +77,7 @@ def main(fraction="0.5"):
                                max((one - other).abs().max().item() for one, other in zip(weights, others))])
     dist.all_reduce(difference, op=dist.ReduceOp.MAX)
     if comm.rank == 0:
-        print(f"torch {torch.__version__}, {comm.rank_count} ranks, {comm.values['engine']} and gloo: "
+        print(f"torch {torch.__version__}, {comm.rank_count} ranks of {comm.values['engine']}: "
               f"{values['shared_columns']} of {HIDDEN} columns shared")
         print(f"loss {losses[0]:.5f} to {losses[-1]:.5f}; largest difference from gloo over {STEPS} steps: "
               f"losses {difference[0]:.2e}, weights {difference[1]:.2e}")
