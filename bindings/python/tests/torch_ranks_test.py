@@ -1,7 +1,9 @@
 """lpt.torch.comm_of() on processes of gloo, and partial_sum() on ranks of one process."""
+import copy
 import os
 import tempfile
 import unittest
+from unittest import mock
 
 import lpt
 from support import HAS_TORCH, needs_torch, run
@@ -39,6 +41,81 @@ class PartialSum(unittest.TestCase):
             return lpt.torch.partial_sum(torch.ones(6, 4, dtype=torch.bfloat16).t(), comm, plan)
         for y in run(2, body):
             self.assertEqual((torch.bfloat16, [2.0] * 6), (y.dtype, y[0].tolist()))
+
+
+@needs_torch
+class Slices(unittest.TestCase):
+    def full(self):
+        torch.manual_seed(SEED)
+        return torch.nn.Sequential(torch.nn.Linear(48, 64), torch.nn.Tanh(), torch.nn.Linear(64, 32))
+
+    def inputs(self):
+        generator = torch.Generator().manual_seed(SEED)
+        return torch.randn(5, 48, generator=generator), torch.randn(5, 32, generator=generator)
+
+    def split(self, comm, full, recipe):
+        model = torch.nn.Sequential(lpt.torch.ColumnParallelLinear(48, 64, comm, recipe=recipe), torch.nn.Tanh(),
+                                    lpt.torch.RowParallelLinear(64, 32, comm, recipe=recipe))
+        model[0].copy_slice_(full[0])
+        model[2].copy_slice_(full[2])
+        return model
+
+    def test_two_slices_are_the_full_layers(self):
+        full, (x, gradient) = self.full(), self.inputs()
+        x.requires_grad_()
+        y = full(x)
+        y.backward(gradient)
+
+        def body(comm):
+            model, one = self.split(comm, full, "f32"), self.inputs()[0].requires_grad_()
+            result = model(one)
+            result.backward(gradient)
+            return result.detach(), one.grad, *[parameter.grad for parameter in model.parameters()]
+        for rank, found in enumerate(run(2, body)):
+            exact = [y.detach(), x.grad, full[0].weight.grad.chunk(2)[rank], full[0].bias.grad.chunk(2)[rank],
+                     full[2].weight.grad.chunk(2, 1)[rank], full[2].bias.grad]
+            for one, other in zip(found, exact):
+                # Sums of at most 64 products in another order.
+                self.assertLessEqual((one - other).abs().max(), 2 * 64 * 2.0 ** -24 * other.abs().max())
+
+    def test_ranks_have_the_same_bits_for_every_recipe(self):
+        full, (x, gradient) = self.full(), self.inputs()
+
+        def body(comm):
+            results = []
+            for recipe in ("fp8_current", "fp8_trillion", "quartet"):
+                model, one = self.split(comm, full, recipe), x.clone().requires_grad_()
+                y = model(one)
+                y.backward(gradient)
+                results += [y.detach(), one.grad, model[2].bias.grad]
+            return results
+        # Processes with one seed draw the same numbers; threads share the generator of torch.
+        with mock.patch("torch.randint", lambda *_, **__: torch.tensor(SEED)):
+            one, other = run(2, body)
+        self.assertTrue(all(map(torch.equal, one, other)))
+
+    def test_a_plan_sums_some_columns(self):
+        full, x = self.full(), self.inputs()[0]
+        hidden = full[:2](x)
+
+        def body(comm):
+            layer = lpt.torch.RowParallelLinear(64, 32, comm, recipe="f32", plan=lpt.PartialPlan(32, 0.5, 2))
+            layer.copy_slice_(full[2])
+            return layer(hidden.chunk(2, 1)[comm.rank]).detach(), lpt.PartialPlan(32, 0.5, 2).values()
+        for y, values in run(2, body):
+            shared = values["shared_columns"]
+            self.assertTrue(torch.allclose(full[2](hidden)[:, :shared], y[:, :shared], rtol=1e-5, atol=1e-5))
+            self.assertFalse(torch.allclose(full[2](hidden)[:, shared:], y[:, shared:], rtol=1e-2))
+
+    def test_errors_name_the_argument(self):
+        def body(comm):
+            for text, make in (("out_features is 7: expected a multiple", lambda: lpt.torch.ColumnParallelLinear(4, 7, comm)),
+                               ("in_features is 7: expected a multiple", lambda: lpt.torch.RowParallelLinear(7, 4, comm))):
+                with self.assertRaisesRegex(ValueError, text):
+                    make()
+            with self.assertRaisesRegex(TypeError, "belongs to a comm and cannot be copied or pickled"):
+                copy.deepcopy(lpt.torch.RowParallelLinear(4, 4, comm))
+        self.assertEqual([None, None], run(2, body))
 
 
 def _values(rank):

@@ -13,9 +13,10 @@ from ._linear import Linear
 from ._norm import LayerNorm, RMSNorm, SwiGLU
 from ._optim import SGD, Adam, AdamW, Lion
 from ._quantize import QuantizedLinear, dequantize_, quantize_
-from ._ranks import comm_of, partial_sum
+from ._ranks import ColumnParallelLinear, RowParallelLinear, comm_of, partial_sum
 from ._sparse import decay_masked_, mask_of, prune_, sparsify_
 
-__all__ = ["Adam", "AdamW", "Comparison", "CrossEntropyLoss", "LayerNorm", "Linear", "Lion", "QuantizedLinear", "RMSNorm", "SGD",
-           "SwiGLU", "autocast", "comm_of", "compare", "convert_", "decay_masked_", "dequantize_", "mask_of", "partial_sum",
-           "prune_", "quantize_", "scaled_dot_product_attention", "sparsify_", "update_"]
+__all__ = ["Adam", "AdamW", "ColumnParallelLinear", "Comparison", "CrossEntropyLoss", "LayerNorm", "Linear", "Lion",
+           "QuantizedLinear", "RMSNorm", "RowParallelLinear", "SGD", "SwiGLU", "autocast", "comm_of", "compare", "convert_",
+           "decay_masked_", "dequantize_", "mask_of", "partial_sum", "prune_", "quantize_", "scaled_dot_product_attention",
+           "sparsify_", "update_"]

@@ -10,6 +10,7 @@ from weakref import WeakValueDictionary
 import torch
 
 from .. import capi
+from .._comm import Comm, PartialPlan
 from .._context import handle_of
 from .._train import Linear, Recipe
 from ._memory import check_float, define, rows_of, wrap, wrap_dense
@@ -35,6 +36,7 @@ class Layer(array):
         self.linear = Linear(in_features, out_features, recipe)
         self.lock = threading.Lock()  # a call of the library writes the scalers: one thread at a time
         self.has_history = has_history
+        self.shared: Optional[Tuple[int, Comm, Optional[PartialPlan]]] = None  # parallel, comm and plan of a slice of a layer
         self.cast_count = 0
         self._cast: Optional[torch.Tensor] = None  # the weight at its last cast; its memory cannot be used by another tensor
         self._address = self._version = -1
@@ -66,6 +68,18 @@ class Layer(array):
             raise RuntimeError(f"saved has {saved.shape[0]} bytes: expected at least {size}")
         return wrap_dense(handle_of(None), saved, 1, size)
 
+    def options(self, seed: int, step: int = 0) -> Optional[capi.lpt_linear_options]:
+        """Return the options of a call; None: the defaults."""
+        if not seed and not step and self.shared is None:
+            return None
+        options, random = capi.lpt_linear_options(), capi.lpt_random()
+        random.seed, random.step = seed, step
+        options.random = random
+        if self.shared is not None:
+            options.parallel, comm, plan = self.shared
+            options.comm, options.plan = comm._handle, None if plan is None else plan._handle
+        return options
+
     def update(self) -> None:
         """Complete an optimizer step for the scalers, and cast the weight again in the next pass."""
         self.linear.update()
@@ -91,12 +105,8 @@ class Layer(array):
                 self.linear.load_state(state)
             if is_forward:
                 self.linear.update()
-        options = capi.lpt_linear_options()
-        random = capi.lpt_random()
-        random.seed = seed
-        if self.has_history:
-            random.step = self.cast_count  # a sparse mask is valid for some steps
-        options.random = random
+        # A sparse mask is valid for some steps.
+        options = self.options(seed, self.cast_count if self.has_history else 0) or capi.lpt_linear_options()
         matrix = rows_of(weight.detach())
         self._cast = None
         capi.lpt_linear_prepare(handle_of(None), self.linear._handle, wrap(handle_of(None), matrix), options)
@@ -112,15 +122,6 @@ def _layer_of(number: torch.Tensor) -> Layer:
     return found
 
 
-def _options_of(seed: Optional[torch.Tensor]) -> Tuple[Optional[capi.lpt_linear_options], int]:
-    if seed is None:
-        return None, 0
-    options, random = capi.lpt_linear_options(), capi.lpt_random()
-    random.seed = number = seed.item()
-    options.random = random
-    return options, number
-
-
 def _check_shapes(x: torch.Tensor, weight: torch.Tensor) -> None:
     if x.dim() == 0 or x.shape[-1] != weight.shape[1]:
         raise RuntimeError(f"input has the shape {tuple(x.shape)}: expected {weight.shape[1]} columns, in_features of the layer")
@@ -130,9 +131,8 @@ def _forward(x: torch.Tensor, weight: torch.Tensor, bias: Optional[torch.Tensor]
              layer: torch.Tensor, row_bytes: int, fixed_bytes: int, dtype: torch.dtype) -> Tuple[torch.Tensor, torch.Tensor]:
     _check_shapes(x, weight)
     check_float(x, "input")
-    owner, context = _layer_of(layer), handle_of(None)
-    options, number = _options_of(seed)
-    matrix, columns = rows_of(x), weight.shape[0]
+    owner, context, number = _layer_of(layer), handle_of(None), 0 if seed is None else int(seed.item())
+    options, matrix, columns = owner.options(number), rows_of(x), weight.shape[0]
     rows = matrix.shape[0]
     output = x.new_empty((*x.shape[:-1], columns), dtype=dtype)
     saved = x.new_empty(rows * row_bytes + fixed_bytes, dtype=torch.uint8)
@@ -159,8 +159,8 @@ def _forward_fake(x: torch.Tensor, weight: torch.Tensor, bias: Optional[torch.Te
 
 def _backward(gradient: torch.Tensor, weight: torch.Tensor, saved: torch.Tensor, seed: Optional[torch.Tensor],
               layer: torch.Tensor, dtype: torch.dtype, needs: List[bool]) -> _Three:
-    owner, context = _layer_of(layer), handle_of(None)
-    options, number = _options_of(seed)
+    owner, context, number = _layer_of(layer), handle_of(None), 0 if seed is None else int(seed.item())
+    options = owner.options(number)
     outputs = _backward_fake(gradient, weight, saved, seed, layer, dtype, needs)
     matrix = rows_of(gradient)
     rows, (outs, ins) = matrix.shape[0], weight.shape
