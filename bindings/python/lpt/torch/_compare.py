@@ -43,20 +43,22 @@ class Comparison:
     __repr__ = __str__
 
     def plot(self, path: str) -> None:
-        """Write a picture of the error, or of the change of the loss, against the bytes for each weight. It needs matplotlib."""
+        """Write a picture of the error or, with a loss, of its change for each format. It needs matplotlib."""
         try:
             from matplotlib.figure import Figure
         except ImportError:
             raise ImportError("plot() needs matplotlib: pip install matplotlib") from None
         has_loss = self.rows[0].loss is not None
-        axes = (figure := Figure(layout="constrained")).add_subplot()
-        for row in self.rows[1:]:
-            value = row.loss - self.rows[0].loss if has_loss else row.error
-            name = row.format if row.activation is None else f"{row.format}, {row.activation}"
-            axes.plot(row.bytes_per_weight, value, "o")
-            axes.annotate(name, (row.bytes_per_weight, value), xytext=(4, 4), textcoords="offset points", fontsize="small")
-        axes.set_xlabel("bytes for each weight, with scales")
-        axes.set_ylabel("change of the loss" if has_loss else "error of the outputs, relative")
+        rows = self.rows[:0:-1]  # the first format is at the top
+        figure = Figure((7, 1.2 + 0.3 * len(rows)), layout="constrained")
+        axes = figure.add_subplot()
+        names = [row.format if row.activation is None else f"{row.format}, inputs {row.activation}" for row in rows]
+        values = [row.loss - self.rows[0].loss if has_loss else row.error for row in rows]
+        bars = axes.barh(range(len(rows)), values)
+        axes.set_yticks(range(len(rows)), names)
+        axes.bar_label(bars, [f"{row.bytes_per_weight:.2f} bytes per weight" for row in rows], padding=3, fontsize="small")
+        axes.margins(x=0.4)  # for the labels
+        axes.set_xlabel("change of the loss" if has_loss else "relative error of the outputs")
         figure.savefig(path)
 
 
