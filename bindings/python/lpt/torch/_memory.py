@@ -24,14 +24,40 @@ def define(schema: str, kernel: Callable[..., Any], fake: Callable[..., Any], gr
     _library.define(schema)
     _library.impl(name, kernel, "CPU")
     torch.library.register_fake(name, fake, lib=_library)
-    if gradients is None:
-        return
+    if gradients is not None and setup_context is not None:
+        _define_gradients(name, gradients, setup_context)
 
-    def checked(ctx: Any, *given: Any) -> Any:
-        if torch.is_grad_enabled():
-            raise NotImplementedError(f"{name} has no second derivative: expected a backward pass without create_graph")
-        return gradients(ctx, *given)
-    torch.library.register_autograd(name, checked, setup_context=setup_context, lib=_library)
+
+def _define_gradients(name: str, gradients: Callable[..., Any], setup_context: Callable[..., Any]) -> None:
+    """Register the gradient of an operator.
+
+    It is an autograd function, because that of torch.library.register_autograd() reads the schema in each call.
+    """
+    operator = getattr(torch.ops.lpt, name[len("lpt::"):]).default
+
+    class Function(torch.autograd.Function):
+        @staticmethod
+        def forward(ctx: Any, *given: Any) -> Any:
+            with torch._C._AutoDispatchBelowAutograd():
+                output = operator(*given)
+            ctx.set_materialize_grads(False)  # outputs without a gradient, such as saved data, get no zeros
+            setup_context(ctx, given, output)
+            return output
+
+        @staticmethod
+        def backward(ctx: Any, *given: Any) -> Any:
+            if torch.is_grad_enabled():
+                raise NotImplementedError(f"{name} has no second derivative: expected a backward pass without create_graph")
+            if given[0] is None:  # the only output that may have a gradient
+                return (None,) * len(ctx.needs_input_grad)
+            return gradients(ctx, *given)
+
+    def with_gradients(*given: Any) -> Any:
+        if torch.is_grad_enabled() and any(isinstance(one, torch.Tensor) and one.requires_grad for one in given):
+            return Function.apply(*given)
+        with torch._C._AutoDispatchBelowAutograd():
+            return operator(*given)
+    _library.impl(name, with_gradients, "Autograd")
 
 
 def dense_of(tensor: torch.Tensor) -> torch.Tensor:
