@@ -210,7 +210,7 @@ std::vector<HostileIndex> hostile_indices() {
       {"two_values", map("") + "{}", {"no JSON"}},
       {"zero_byte", map("") + std::string("\0{}", 3), {"0x00", "index", "control"}},
       {"not_utf8", map("\"a\xFF\":\"b.safetensors\""), {"0xff", "index", "UTF-8"}},
-      {"map_twice", R"({"weight_map":{},"weight_map":{}})", {"weight_map stands twice"}},
+      {"map_twice", R"({"weight_map":{},"weight_map":{}})", {"weight_map occurs twice"}},
       {"map_is_array", R"({"weight_map":[]})", {"weight_map is an array", "object"}},
       {"map_is_text", R"({"weight_map":"a"})", {"weight_map is a string", "object"}},
       {"map_is_null", R"({"weight_map":null})", {"weight_map is null", "object"}},

@@ -106,7 +106,7 @@ class GgufParser {
     MetadataEntry entry;
     entry.key = stream_.name("the key");
     stream_.set_subject("key " + in_quotes(entry.key));
-    if (!keys_.insert(entry.key).second) stream_.reject("stands twice in the metadata: expected it once");
+    if (!keys_.insert(entry.key).second) stream_.reject("occurs twice in the metadata: expected it once");
     const uint32_t type = value_type("the type");
     entry.type = kValueTypes[type].name;
     if (type == kArray) {

@@ -64,7 +64,7 @@ void sort_names(const std::string &file, Header &header) {
   const auto twice = std::adjacent_find(header.by_name.begin(), header.by_name.end(),
                                         [&](uint32_t a, uint32_t b) { return tensors[a].name == tensors[b].name; });
   if (twice != header.by_name.end()) {
-    throw Error(fmt::format("{}: {} stands twice in the header: expected each name once", file,
+    throw Error(fmt::format("{}: {} occurs twice in the header: expected each name once", file,
                             in_quotes(tensors[*twice].name)));
   }
 }

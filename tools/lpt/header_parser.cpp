@@ -84,13 +84,13 @@ class HeaderEvents final : public nlohmann::json_sax<json> {
   bool key(string_t &value) override {
     if (place_ == Place::kTop) {
       if (value == kMetadataName && has_metadata_) {
-        throw Error(fmt::format("{}: {} stands twice in the header: expected it once", file_, kMetadataName));
+        throw Error(fmt::format("{}: {} occurs twice in the header: expected it once", file_, kMetadataName));
       }
       has_metadata_ = has_metadata_ || value == kMetadataName;
       name_ = value;
       place_ = Place::kTopValue;
     } else if (place_ == Place::kMetadata) {
-      if (header_.metadata.contains(value)) reject("key {} stands twice: expected it once", in_quotes(value));
+      if (header_.metadata.contains(value)) reject("key {} occurs twice: expected it once", in_quotes(value));
       member_ = value;
       place_ = Place::kMetadataValue;
     } else {
@@ -135,7 +135,7 @@ class HeaderEvents final : public nlohmann::json_sax<json> {
   }
 
   bool parse_error(size_t byte, const std::string &, const nlohmann::detail::exception &) override {
-    throw Error(fmt::format("{}: the header is no JSON: it goes wrong at its byte {}", file_, byte));
+    throw Error(fmt::format("{}: the header is not JSON: error at byte {}", file_, byte));
   }
 
  private:

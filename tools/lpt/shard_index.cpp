@@ -38,7 +38,7 @@ class IndexEvents final : public nlohmann::json_sax<nlohmann::json> {
     }
     const auto shard = shards_.emplace(text, static_cast<uint32_t>(shards_.size())).first;
     if (!index_.shard_of.emplace(name_, shard->second).second) {
-      reject("tensor {} stands twice in {}: expected it once", in_quotes(name_), kWeightMap);
+      reject("tensor {} occurs twice in {}: expected it once", in_quotes(name_), kWeightMap);
     }
     check_held(file_, bytes_, index_.shard_of.size(), memory_);
     return true;
@@ -72,13 +72,13 @@ class IndexEvents final : public nlohmann::json_sax<nlohmann::json> {
     name_ = name;
     if (depth_ != 1) return true;
     is_weight_map_ = name == kWeightMap;
-    if (is_weight_map_ && has_map_) reject("{} stands twice: expected it once", kWeightMap);
+    if (is_weight_map_ && has_map_) reject("{} occurs twice: expected it once", kWeightMap);
     has_map_ = has_map_ || is_weight_map_;
     return true;
   }
 
   bool parse_error(size_t byte, const std::string &, const nlohmann::detail::exception &) override {
-    reject("the index is no JSON: it goes wrong at its byte {}", byte);
+    reject("the index is not JSON: error at byte {}", byte);
   }
 
   // Returns the index with its shards in the order of their names.
