@@ -75,7 +75,7 @@ class Guide(unittest.TestCase):
         draws = Draws()
         write_safetensors("model.safetensors", {"layer.weight": ([256, 512], draws.list(256 * 512)),
                                                 "layer.bias": ([256], draws.list(256))})
-        command, expected = re.search(r"^```\n\$ lpt (convert .*?)\n(.*?)^```$", page_text("reference", "cli.md"), re.M | re.S).groups()
+        command, expected = re.search(r"^```\n\$ lpt (convert model\.safetensors .*?)\n(.*?)^```$", page_text("reference", "cli.md"), re.M | re.S).groups()
         done = subprocess.run([TOOL, *command.split()], capture_output=True, text=True, timeout=60)
         self.assertEqual((0, expected), (done.returncode, done.stderr + done.stdout))
         self.assertEqual(self.run_blocks("reference", "cli.md"), 1)
