@@ -197,12 +197,12 @@ Status factor_gram(Gptq &gptq, lpt_weights_fit_info &info) {
   };
   double mean = 0.0;
   for (int64_t i = 0; i < columns; ++i) mean += at(i, i) / static_cast<double>(columns);
+  if (mean == 0.0) mean = 1.0;
   for (info.damping = fit.options.damping; info.damping <= kMostDamping; info.damping *= 10) {
     for (int64_t i = 0; i < columns; ++i) {
       double *const row = gptq.inverse.data() + i * columns;
       for (int64_t j = i; j < columns; ++j) row[j] = at(i, j);
-      // A column without inputs has zeros beside the diagonal: it is independent of the others.
-      row[i] = row[i] > 0.0 ? row[i] + info.damping * mean : 1.0;
+      row[i] += info.damping * mean;
     }
     if (factor_inverse(fit.context, columns, gptq.inverse.data())) return {};
     if (info.damping == 0.0) info.damping = 1e-10;
@@ -220,13 +220,11 @@ Status set_scales(Gptq &gptq, int64_t place, int64_t begin, int64_t count) {
     for (int64_t r = 0; r < fit.rows(); ++r)
       WeightFit::floats(gptq.part, r)[column] = static_cast<float>(gptq.row_of(i)[r]);
   }
-  const MatrixView source = cut_columns(gptq.part, 0, count);
-  LPT_TRY(cast_part(fit.context, source, cut_columns(fit.output, begin, count), cast));
-  for (int64_t r = 0; r < fit.rows(); ++r) std::fill_n(WeightFit::floats(gptq.part, r), count, 0.0f);
-  return {};
+  return cast_part(fit.context, cut_columns(gptq.part, 0, count), cut_columns(fit.output, begin, count), cast);
 }
 
-// Replaces the column at a place by its decoded codes, and writes its errors. All other columns of `part` are zeros.
+// Replaces the column at a place by its decoded codes, and writes its errors. The codes of the other columns of its pack are
+// overwritten; they are written again at the end.
 Status round_column(Gptq &gptq, int64_t place, double *errors) {
   const WeightFit &fit = gptq.fit;
   const int64_t c = gptq.order[static_cast<size_t>(place)], begin = c / gptq.pack * gptq.pack;
@@ -238,11 +236,9 @@ Status round_column(Gptq &gptq, int64_t place, double *errors) {
   LPT_TRY(decode_part(fit.context, codes, part));
   const double diagonal = gptq.inverse[static_cast<size_t>(place * fit.columns() + place)];
   for (int64_t r = 0; r < fit.rows(); ++r) {
-    float *const numbers = WeightFit::floats(part, r);
-    const auto decoded = static_cast<double>(numbers[c - begin]);
+    const auto decoded = static_cast<double>(WeightFit::floats(part, r)[c - begin]);
     errors[r] = (weight[r] - decoded) / diagonal;
     weight[r] = decoded;
-    std::fill_n(numbers, part.columns, 0.0f);  // with a zero point, zeros may decode to another number
   }
   return {};
 }
