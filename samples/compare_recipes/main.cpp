@@ -27,16 +27,16 @@ void declare(CLI::App &app, compare_recipes::Options &options) {
   app.add_option("--seeds", options.seeds, "Runs per recipe")->capture_default_str();
   app.add_option("--at-once", options.at_once, "Runs side by side, one thread each")->capture_default_str();
   app.add_option("--steps", train.steps, "Optimizer steps of each run")->capture_default_str();
-  app.add_option("--raise-from", train.raised_from,
-                 "Fraction of the steps after which the suffixes of recipes apply")
+  app.add_option("--raise-from", train.raised_from, "Fraction of the steps after which the suffixes of recipes apply")
       ->capture_default_str();
   app.add_flag("--watch", train.is_watched, "Measure noise, scales and alignment at each validation");
   app.add_flag("--quiet", options.is_quiet, "No progress");
   app.add_option(
       "ways", options.ways,
-      fmt::format("Recipes to compare: RECIPE or RECIPE:STATE, with a suffix +forward, +backward or +all for "
-                  "these passes in bf16 at the end, or +all_f32 for all in f32. Recipes: {}. States: {}. Default: all recipes",
-                  fmt::join(lm::recipe_names(), ", "), fmt::join(lm::state_names(), ", ")));
+      fmt::format(
+          "Recipes to compare: RECIPE or RECIPE:STATE, with a suffix +forward, +backward or +all for "
+          "these passes in bf16 at the end, or +all_f32 for all in f32. Recipes: {}. States: {}. Default: all recipes",
+          fmt::join(lm::recipe_names(), ", "), fmt::join(lm::state_names(), ", ")));
 }
 
 }  // namespace

@@ -206,8 +206,8 @@ std::vector<HostileIndex> hostile_indices() {
       {"no_map", R"({"metadata":{"total_size":1}})", {"no weight_map"}},
       {"nested_map", R"({"metadata":{"weight_map":{"a":"b.safetensors"}}})", {"no weight_map"}},
       {"array", "[1, 2, 3, 4, 5]", {"no weight_map"}},
-      {"cut_off", R"({"weight_map":{"a":"b.safetensors")", {"no JSON", "byte"}},
-      {"two_values", map("") + "{}", {"no JSON"}},
+      {"cut_off", R"({"weight_map":{"a":"b.safetensors")", {"not JSON", "byte"}},
+      {"two_values", map("") + "{}", {"not JSON"}},
       {"zero_byte", map("") + std::string("\0{}", 3), {"0x00", "index", "control"}},
       {"not_utf8", map("\"a\xFF\":\"b.safetensors\""), {"0xff", "index", "UTF-8"}},
       {"map_twice", R"({"weight_map":{},"weight_map":{}})", {"weight_map occurs twice"}},
@@ -224,7 +224,7 @@ std::vector<HostileIndex> hostile_indices() {
       {"empty_file", map(R"("a":"")"), {"\"a\"", "\"\"", "*.safetensors"}},
       {"other_file", map(R"("a":"b.bin")"), {"\"a\"", "b.bin", "*.safetensors"}},
       {"steers_terminal", map(R"("\u001b[2J":1)"), {"\\x1B[2J"}},
-      {"deep", R"({"metadata":)" + std::string(200000, '['), {"no JSON"}},
+      {"deep", R"({"metadata":)" + std::string(200000, '['), {"not JSON"}},
   };
 }
 
