@@ -57,6 +57,27 @@ class Quantize(unittest.TestCase):
             self.assertTrue(torch.equal(torch.from_dlpack(expected), layer(x)))
             self.assertEqual(weights.nbytes, layer.nbytes)
 
+    def test_weights_are_fitted_to_data(self):
+        mixing = rows_of(96, 96, seed=3)
+        batches = [(rows_of(64, 96, seed=4 + i) @ mixing).round() for i in range(4)]  # integers: exact sums
+        model = torch.nn.Sequential(torch.nn.Linear(96, 64), torch.nn.ReLU(), torch.nn.Linear(64, 8))
+        for layer in (model[0], model[2]):
+            layer.weight.data.copy_(rows_of(*layer.weight.shape, seed=9))
+        exact = torch.cat([model(x) for x in batches])
+        nearest = lpt.torch.quantize_(copy.deepcopy(model), "int4_1x32")
+        fitted = lpt.torch.quantize_(copy.deepcopy(model), "int4_1x32", data=batches)
+        gram = sum(x.T.double() @ x.double() for x in batches)
+        codes = lpt.weights_fit(model[0].weight.detach(), gram, "int4_1x32", order="diagonal")[0]
+        self.assertTrue(torch.equal(torch.from_dlpack(lpt.dequantize(codes)), fitted[0].dequantize()))
+        errors = [(torch.cat([one(x) for x in batches]) - exact).square().sum().item() for one in (nearest, fitted)]
+        self.assertLess(errors[1], errors[0])
+        self.assertEqual(0, sum(len(one._forward_pre_hooks) for one in fitted.modules()))
+        unused = torch.nn.ModuleDict({"used": torch.nn.Linear(4, 4), "unused": torch.nn.Linear(4, 4)})
+        unused.forward = lambda x: unused["used"](input=x)
+        with self.assertRaisesRegex(ValueError, "data gives unused no input: expected a batch in which it is called"):
+            lpt.torch.quantize_(unused, "int8_row", data=[{"x": torch.ones(2, 4)}])
+        self.assertIs(torch.nn.Linear, type(unused["used"]))
+
     def test_types_shapes_and_autocast(self):
         for dtype in (torch.float32, torch.bfloat16, torch.float16):
             model = lpt.torch.quantize_(model_of(dtype), "int8_row")

@@ -9,7 +9,7 @@ import torch
 
 from ._convert import Filter, linears
 from ._linear import Linear
-from ._quantize import QuantizedLinear, quantize_
+from ._quantize import QuantizedLinear, call, quantize_
 
 
 class Row(NamedTuple):
@@ -75,9 +75,7 @@ def _output_of(result: Any) -> torch.Tensor:
 
 
 def _call(model: torch.nn.Module, inputs: Any) -> torch.Tensor:
-    if isinstance(inputs, dict):
-        return _output_of(model(**inputs))
-    return _output_of(model(*inputs) if isinstance(inputs, (tuple, list)) else model(inputs))
+    return _output_of(call(model, inputs))
 
 
 def _run(model: torch.nn.Module, batches: Sequence[Tuple[Any, Any]], loss: Optional[Callable[[Any, Any], Any]]

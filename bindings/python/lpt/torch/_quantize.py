@@ -3,7 +3,7 @@ from __future__ import annotations
 
 import itertools
 from array import array
-from typing import Any, Dict, Iterable, Optional, Tuple
+from typing import Any, Dict, Iterable, List, Optional, Tuple
 from weakref import WeakValueDictionary
 
 import torch
@@ -11,7 +11,7 @@ import torch
 from .. import capi
 from .._context import handle_of
 from .._errors import Unsupported
-from .._ops import dequantize, gemm, quantize, weights_load, weights_pack, weights_save, weights_unpack
+from .._ops import dequantize, gemm, quantize, weights_fit, weights_load, weights_pack, weights_save, weights_unpack
 from .._tensor import Tensor, format_number
 from ._convert import Filter, Model, linears
 from ._linear import Linear, detach
@@ -180,8 +180,40 @@ class QuantizedLinear(torch.nn.Module):
         self._set(weights_load(state[_STATE]))
 
 
+def call(model: torch.nn.Module, inputs: Any) -> Any:
+    """Call a model with a batch: a tensor, a tuple or list of arguments, or a dict of keyword arguments."""
+    if isinstance(inputs, dict):
+        return model(**inputs)
+    return model(*inputs) if isinstance(inputs, (tuple, list)) else model(inputs)
+
+
+@torch.no_grad()
+def _gram_matrices(model: torch.nn.Module, selected: List[Tuple[str, torch.nn.Linear]], data: Iterable[Any]
+                   ) -> Dict[torch.nn.Module, torch.Tensor]:
+    """Return the Gram matrix of the inputs of each layer."""
+    grams: Dict[torch.nn.Module, torch.Tensor] = {}
+
+    def add(module: torch.nn.Module, given: Any, named: Dict[str, Any]) -> None:
+        rows = rows_of((given[0] if given else named["input"]).float())
+        if module not in grams:
+            grams[module] = torch.zeros(rows.shape[1], rows.shape[1])
+        gemm(rows, rows, a_transposed=True, beta=1.0, out=grams[module])
+
+    hooks = [module.register_forward_pre_hook(add, with_kwargs=True) for _, module in selected]
+    try:
+        for batch in data:
+            call(model, batch)
+    finally:
+        for hook in hooks:
+            hook.remove()
+    for name, module in selected:
+        if module not in grams:
+            raise ValueError(f"data gives {name or 'model'} no input: expected a batch in which it is called")
+    return grams
+
+
 def quantize_(model: Model, format: str, *, filter: Optional[Filter] = None, skip: Iterable[str] = (),
-              activation: Optional[str] = None, storage: str = "all") -> Model:
+              activation: Optional[str] = None, storage: str = "all", data: Optional[Iterable[Any]] = None) -> Model:
     """Replace the weights of linear layers by packed weights in a format of LPT, in place, and return the model.
 
     It selects modules of the classes torch.nn.Linear and lpt.torch.Linear as convert_() does, and makes them a QuantizedLinear
@@ -190,14 +222,20 @@ def quantize_(model: Model, format: str, *, filter: Optional[Filter] = None, ski
     format: for example "int8_row", "e4m3fn_row", "int4_1x64", "nf4_1x64", "mxfp4" or "nvfp4"; lpt.formats() lists all.
     activation: the format to which a pass casts the input before the GEMM; None: it is not cast.
     storage: "all", or "bitmask" or "block_sparse" for weights with many zeros, as for lpt.weights_pack().
+    data: batches of inputs of the model: tensors, tuples of arguments, or dicts of keyword arguments. Weights are then fitted to
+    the inputs of their layers (GPTQ, lpt.weights_fit()), which takes one matrix of in_features² for each layer; None: they are
+    rounded to nearest.
     """
     format_number(activation if activation is not None else format)  # an unknown name changes no module
     selected = list(linears(model, filter, skip, (torch.nn.Linear, Linear)))
     for name, module in selected:
         if rule_of(module) is not None:
             raise ValueError(f"{name or 'model'} has sparse weights: expected prune_(model) before")
+    grams = None if data is None else _gram_matrices(model, selected, data)
     for _, module in selected:
-        packed = weights_pack(quantize(module.weight.detach(), format), storage=storage)
+        weight = module.weight.detach()
+        codes = quantize(weight, format) if grams is None else weights_fit(weight, grams[module], format, order="diagonal")[0]
+        packed = weights_pack(codes, storage=storage)
         if type(module) is Linear:
             detach(module)
         module.__class__ = QuantizedLinear
