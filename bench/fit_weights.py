@@ -102,7 +102,7 @@ def measure(settings):
     windows = windows_of(tokenizer, lines[half:], settings.windows)
     exact = predictions_of(model, windows, torch)
     context = lpt.Context(1)
-    rows = [["f32", "", f"{scores_of(exact, exact, windows)[0]:.2f}", "", "", ""]]
+    rows = [["f32", f"{scores_of(exact, exact, windows)[0]:.2f}", "", "", ""]]
     for name in settings.formats:
         for method, options in METHODS.items():
             began, error = time.process_time(), 0.0
@@ -114,9 +114,12 @@ def measure(settings):
                 error += values["fitted_error"] / len(layers)
             seconds = time.process_time() - began
             perplexity, divergence = scores_of(exact, predictions_of(model, windows, torch), windows)
-            rows.append([name, method, f"{perplexity:.2f}", f"{divergence:.3f}", f"{error:.4f}", f"{seconds:.0f}"])
-            print("  ".join(f"{cell:>10}" for cell in rows[-1]), flush=True)
-    table = {"unit": "", "columns": ["format", "method", "perplexity", "KL", "mean error of layers", "CPU s"], "rows": rows}
+            rows.append([f"{name}, {method}", f"{perplexity:.2f}", f"{divergence:.3f}", f"{error:.4f}", f"{seconds:.0f}"])
+            print(f"{rows[-1][0]:34}" + "".join(f"{cell:>10}" for cell in rows[-1][1:]), flush=True)
+    picture = {"kind": "bars", "title": "Divergence of a language model from f32", "axis": "KL, nats per token", "labels": "weights",
+               "series": ["KL"], "rows": [row[0] for row in rows[1:]]}
+    table = {"unit": "", "columns": ["weights", "perplexity", "KL", "mean error of layers", "CPU s"], "rows": rows,
+             "picture": picture}
     return {"build": lpt.build_info(), "load": os.getloadavg()[0], "threads": 1, "tables": {"methods": table}}
 
 
