@@ -2,8 +2,7 @@
 #include <algorithm>
 
 #include "kernels/activation/exaq.hpp"
-#include "kernels/activation/vectors.hpp"
-#include "src/formats/functions_f64.hpp"
+#include "kernels/activation/softmax_rows.hpp"
 
 namespace lpt {
 namespace {
@@ -72,8 +71,6 @@ void softmax_exaq(const SoftmaxExaqRequest &whole) {
   const SoftmaxForwardRequest &request = whole.softmax;
   const ExaqLevels levels = exaq_levels(whole.bits, whole.clip);
   const float scale = static_cast<float>(request.scale);
-  // A negative scale needs the minimum of x, which is computed as the maximum of -x.
-  const F32 flip = broadcast(scale < 0.0f ? -0.0f : 0.0f);
   const F32 lowest = broadcast(-__builtin_inff()), zero = broadcast(0.0f);
   // In place of a level, for an argument of minus infinity. It selects an entry of 0 if there are at most 8 levels.
   const F32 no_level = broadcast(kWords < 4 ? kBias + 8.0f : 0.0f);
@@ -83,21 +80,11 @@ void softmax_exaq(const SoftmaxExaqRequest &whole) {
     const RowSource inputs = line_of(request.input, row), outputs = line_of(request.output, row);
     // The output buffer stores the levels if its format is f32.
     const bool is_kept = kIsF32 || outputs.format == LPT_FORMAT_F32;
-
-    // max() returns its second operand if one is NaN: the peak excludes NaN.
-    F32 peaks = lowest;
-    Mask nans = {};
-    for_columns(seen.begin, seen.end, [&](int64_t column, ActiveLanes columns) {
-      const F32 x = xor_bits(load_row<kIsF32>(inputs, column, columns), flip);
-      peaks = max(select_active(columns, x, lowest), peaks);
-      nans = either(nans, is_nan(x));
-    });
-    const float peak = reduce_max(peaks), top = scale < 0.0f ? -peak : peak;
-    const bool is_empty = !has_any(nans) && peak == -__builtin_inff();
-    if (is_empty) seen = {};
+    const RowTop top = find_top<kIsF32>(inputs, seen, scale);
+    if (top.is_empty) seen = {};
     // x - top is NaN where both are infinite. No other argument is NaN, as the scale is not 0.
-    const bool has_nan = has_any(nans) || peak == __builtin_inff();
-    const ExaqArguments arguments{broadcast(scale), broadcast(top), broadcast(levels.units),
+    const bool has_nan = top.has_nan || (!top.is_empty && __builtin_isinf(top.x));
+    const ExaqArguments arguments{broadcast(scale), broadcast(top.x), broadcast(levels.units),
                                   broadcast(static_cast<float>(levels.last))};
     const auto level_at = [&](int64_t column, ActiveLanes columns, Mask &is_counted) {
       const F32 argument = arguments.of(load_row<kIsF32>(inputs, column, columns));
@@ -127,12 +114,8 @@ void softmax_exaq(const SoftmaxExaqRequest &whole) {
       if (has_nan) number = broadcast(numbers[0]);
       kIsF32 ? store(floats_at(outputs, column), columns, number) : store_row<false>(outputs, column, columns, number);
     });
-    const auto clear = [&](int64_t column, ActiveLanes columns) { store_row<kIsF32>(outputs, column, columns, zero); };
-    for_columns(0, seen.begin, clear);
-    for_columns(seen.end, request.input.columns, clear);
-    if (request.log_sums == nullptr) continue;
-    const double log_sum = static_cast<double>(scale) * static_cast<double>(top) + log_f64(sum);
-    static_cast<float *>(request.log_sums)[row] = is_empty ? -__builtin_inff() : static_cast<float>(log_sum);
+    clear_hidden<kIsF32>(outputs, seen, request.input.columns);
+    write_log_sum(request, row, top, sum);
   }
 }
 

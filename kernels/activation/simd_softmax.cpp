@@ -1,6 +1,5 @@
 // SIMD kernels of softmax.
-#include "kernels/activation/vectors.hpp"
-#include "src/formats/functions_f64.hpp"
+#include "kernels/activation/softmax_rows.hpp"
 
 namespace lpt {
 namespace {
@@ -9,27 +8,14 @@ template <bool kIsF32>
 void softmax_forward(const SoftmaxForwardRequest &request) {
   const float scale = static_cast<float>(request.scale);
   const F32 scales = broadcast(scale);
-  // A negative scale needs the minimum of x, which is computed as the maximum of -x.
-  const F32 flip = broadcast(scale < 0.0f ? -0.0f : 0.0f);
-  const F32 lowest = broadcast(-__builtin_inff());
   for (int64_t row = 0; row < request.input.rows; ++row) {
     VisibleColumns seen = visible_columns(request, row);
     const RowSource inputs = line_of(request.input, row), outputs = line_of(request.output, row);
     // The output buffer stores the exponentials if its format is f32.
     const bool is_kept = kIsF32 || outputs.format == LPT_FORMAT_F32;
-
-    // max() returns its second operand if one is NaN: the peak excludes NaN.
-    F32 peaks = lowest;
-    Mask nans = {};
-    for_columns(seen.begin, seen.end, [&](int64_t column, ActiveLanes columns) {
-      const F32 x = xor_bits(load_row<kIsF32>(inputs, column, columns), flip);
-      peaks = max(select_active(columns, x, lowest), peaks);
-      nans = either(nans, is_nan(x));
-    });
-    const float peak = reduce_max(peaks);
-    const bool is_empty = !has_any(nans) && peak == -__builtin_inff();
-    if (is_empty) seen = {};
-    const F32 top = xor_bits(broadcast(peak), flip);
+    const RowTop found = find_top<kIsF32>(inputs, seen, scale);
+    if (found.is_empty) seen = {};
+    const F32 top = broadcast(found.x);
 
     const auto exponential_of = [&](int64_t column, ActiveLanes columns) {
       return exponential(scales * (load_row<kIsF32>(inputs, column, columns) - top));
@@ -45,15 +31,8 @@ void softmax_forward(const SoftmaxForwardRequest &request) {
       const F32 e = is_kept ? load(floats_at(outputs, column), columns) : exponential_of(column, columns);
       store_row<kIsF32>(outputs, column, columns, e * inverse);
     });
-    const auto clear = [&](int64_t column, ActiveLanes columns) {
-      store_row<kIsF32>(outputs, column, columns, broadcast(0.0f));
-    };
-    for_columns(0, seen.begin, clear);
-    for_columns(seen.end, request.input.columns, clear);
-    if (request.log_sums == nullptr) continue;
-    const double log_sum =
-        static_cast<double>(scale) * static_cast<double>(scale < 0.0f ? -peak : peak) + log_f64(sum.total());
-    static_cast<float *>(request.log_sums)[row] = is_empty ? -__builtin_inff() : static_cast<float>(log_sum);
+    clear_hidden<kIsF32>(outputs, seen, request.input.columns);
+    write_log_sum(request, row, found, sum.total());
   }
 }
 

@@ -44,6 +44,9 @@ _FLAGS = {(capi.lpt_gemm_options, "cast_a_to_bf16"): capi.LPT_GEMM_CAST_A_TO_BF1
           (capi.lpt_linear_gemm_options, "fast_accumulate"): capi.LPT_GEMM_FAST_ACCUMULATE}
 _FORMATS = frozenset(("wire", "first_moment", "second_moment", "compensation", "forward_wire", "backward_wire", "element",
                       "block_scale", "tensor_scale", "zero_point"))
+# Members that refer to a struct of options, and what a dict for it has.
+_STRUCTS = {"quantize": (capi.lpt_quantize_options, "options of quantize()"), "exaq": (capi.lpt_exaq_options, "bits and clip"),
+            "emulation": (capi.lpt_gemm_emulation, "arithmetic and bits")}
 _TENSORS = frozenset(("bias", "residual", "signs", "random_words", "scale_list", "importance", "input_smoothing",
                       "smoothing", "hadamard_signs", "positions", "mask", "output", "log_sum_exp", "residual_gradient"))
 
@@ -83,18 +86,11 @@ def _value(name: str, member: str, value: Any, keep: List[Any]) -> Any:
         return _bool_number(value)  # such as numpy.bool
     if name == "random":
         value = random_of(value)
-    elif name == "quantize":
+    elif name in _STRUCTS:
+        kind, expected = _STRUCTS[name]
         if not isinstance(value, dict):
-            raise TypeError("expected a dict of options of quantize()")
-        value = options(capi.lpt_quantize_options, value, keep)
-    elif name == "emulation":
-        if not isinstance(value, dict):
-            raise TypeError("expected a dict of arithmetic and bits")
-        value = options(capi.lpt_gemm_emulation, value, keep)
-    elif name == "exaq":
-        if not isinstance(value, dict):
-            raise TypeError("expected a dict of bits and clip")
-        value = options(capi.lpt_exaq_options, value, keep)
+            raise TypeError(f"expected a dict of {expected}")
+        value = options(kind, value, keep)
     elif name in _TENSORS and not isinstance(value, int):
         value = read(value)
     elif isinstance(value, Codec):

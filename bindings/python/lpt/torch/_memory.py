@@ -1,10 +1,13 @@
-"""What operators share: their registration, and tensors of LPT in the memory of torch tensors.
+"""What operators share: their registration, objects as arguments, and tensors of LPT in the memory of torch tensors.
 
 Tensors are wrapped by address: DLPack of torch takes several microseconds for each tensor.
 """
 from __future__ import annotations
 
-from typing import Any, Callable, Optional
+import itertools
+from array import array
+from typing import Any, Callable, Optional, Type, TypeVar
+from weakref import WeakValueDictionary
 
 import torch
 
@@ -15,6 +18,34 @@ FORMATS = {torch.float32: capi.LPT_FORMAT_F32, torch.bfloat16: capi.LPT_FORMAT_B
            torch.float64: capi.LPT_FORMAT_F64, torch.uint8: capi.LPT_FORMAT_UINT8, torch.int64: capi.LPT_FORMAT_INT64}
 _wrap = capi.lpt_tensor_wrap_matrix
 _library = torch.library.Library("lpt", "DEF")
+_numbers = itertools.count(1)
+_objects: WeakValueDictionary[int, Numbered] = WeakValueDictionary()
+_Kind = TypeVar("_Kind", bound="Numbered")
+
+
+class Numbered(array):
+    """An object that operators get as a tensor with its number.
+
+    The array is the memory of that tensor, so that an autograd graph that saved the tensor keeps the object alive.
+    """
+
+    def __new__(cls, *given: Any) -> Numbered:
+        made = super().__new__(cls, "q", [next(_numbers)])
+        _objects[made[0]] = made
+        return made
+
+    def handle(self) -> torch.Tensor:
+        """Return the argument of the operators."""
+        return torch.frombuffer(self, dtype=torch.int64)
+
+
+def object_of(kind: Type[_Kind], handle: torch.Tensor) -> _Kind:
+    """Return the object of a tensor of handle()."""
+    found = _objects.get(handle.item())
+    if not isinstance(found, kind):
+        raise RuntimeError(f"lpt.torch: {kind.__name__.lower()} {handle.item()} does not exist in this process: expected one of a "
+                           "live module; a graph that torch.export wrote runs only beside its model")
+    return found
 
 
 def define(schema: str, kernel: Callable[..., Any], fake: Callable[..., Any], gradients: Optional[Callable[..., Any]] = None,

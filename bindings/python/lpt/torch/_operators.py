@@ -1,11 +1,8 @@
 """The operators lpt::linear and lpt::linear_backward, and the layers of LPT to which their argument `layer` refers."""
 from __future__ import annotations
 
-import itertools
 import threading
-from array import array
 from typing import Dict, List, Optional, Tuple
-from weakref import WeakValueDictionary
 
 import torch
 
@@ -13,24 +10,15 @@ from .. import capi
 from .._comm import Comm, PartialPlan
 from .._context import handle_of
 from .._train import Linear, Recipe
-from ._memory import check_float, define, rows_of, wrap, wrap_dense
+from ._memory import Numbered, check_float, define, object_of, rows_of, wrap, wrap_dense
 
 _Three = Tuple[torch.Tensor, torch.Tensor, torch.Tensor]
-_numbers = itertools.count(1)
-_layers: WeakValueDictionary[int, Layer] = WeakValueDictionary()
 # The size of saved data grows with the rows of an input in steps of blocks and of rotations, which have at most this many rows.
 _PERIOD = 128
 
 
-class Layer(array):
-    """An lpt.Linear and the casts of one weight.
-
-    Operators get the layer as a tensor with its number. The array is the memory of that tensor, so that an autograd graph that
-    saved the tensor keeps the layer alive.
-    """
-
-    def __new__(cls, in_features: int, out_features: int, recipe: Recipe, has_history: bool) -> Layer:
-        return super().__new__(cls, "q", [next(_numbers)])
+class Layer(Numbered):
+    """An lpt.Linear and the casts of one weight."""
 
     def __init__(self, in_features: int, out_features: int, recipe: Recipe, has_history: bool) -> None:
         self.linear = Linear(in_features, out_features, recipe)
@@ -42,11 +30,6 @@ class Layer(array):
         self._address = self._version = -1
         self._sizes: Dict[int, int] = {}  # of saved data, by the number of rows
         self.is_changed = False  # the weight changed without another version or address
-        _layers[self[0]] = self
-
-    def handle(self) -> torch.Tensor:
-        """Return the argument `layer` of the operators."""
-        return torch.frombuffer(self, dtype=torch.int64)
 
     def saved_bytes(self) -> Tuple[int, int]:
         """Return a and b, so that the data that forward saves for r rows takes at most a · r + b bytes.
@@ -114,14 +97,6 @@ class Layer(array):
         self._cast, self._address, self._version, self.is_changed = weight.detach(), weight.data_ptr(), version, False
 
 
-def _layer_of(number: torch.Tensor) -> Layer:
-    found = _layers.get(number.item())
-    if found is None:
-        raise RuntimeError(f"lpt.torch: layer {number.item()} does not exist in this process: expected a layer of a live module; "
-                           "a graph that torch.export wrote runs only beside its model")
-    return found
-
-
 def _check_shapes(x: torch.Tensor, weight: torch.Tensor) -> None:
     if x.dim() == 0 or x.shape[-1] != weight.shape[1]:
         raise RuntimeError(f"input has the shape {tuple(x.shape)}: expected {weight.shape[1]} columns, in_features of the layer")
@@ -131,7 +106,7 @@ def _forward(x: torch.Tensor, weight: torch.Tensor, bias: Optional[torch.Tensor]
              layer: torch.Tensor, row_bytes: int, fixed_bytes: int, dtype: torch.dtype) -> Tuple[torch.Tensor, torch.Tensor]:
     _check_shapes(x, weight)
     check_float(x, "input")
-    owner, context, number = _layer_of(layer), handle_of(None), 0 if seed is None else int(seed.item())
+    owner, context, number = object_of(Layer, layer), handle_of(None), 0 if seed is None else int(seed.item())
     options, matrix, columns = owner.options(number), rows_of(x), weight.shape[0]
     rows = matrix.shape[0]
     output = x.new_empty((*x.shape[:-1], columns), dtype=dtype)
@@ -159,7 +134,7 @@ def _forward_fake(x: torch.Tensor, weight: torch.Tensor, bias: Optional[torch.Te
 
 def _backward(gradient: torch.Tensor, weight: torch.Tensor, saved: torch.Tensor, seed: Optional[torch.Tensor],
               layer: torch.Tensor, dtype: torch.dtype, needs: List[bool]) -> _Three:
-    owner, context, number = _layer_of(layer), handle_of(None), 0 if seed is None else int(seed.item())
+    owner, context, number = object_of(Layer, layer), handle_of(None), 0 if seed is None else int(seed.item())
     options = owner.options(number)
     outputs = _backward_fake(gradient, weight, saved, seed, layer, dtype, needs)
     matrix = rows_of(gradient)

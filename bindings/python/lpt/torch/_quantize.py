@@ -1,10 +1,7 @@
 """Linear layers with packed weights in a format of LPT, for inference."""
 from __future__ import annotations
 
-import itertools
-from array import array
 from typing import Any, Dict, Iterable, List, Optional, Tuple
-from weakref import WeakValueDictionary
 
 import torch
 
@@ -15,31 +12,17 @@ from .._ops import dequantize, gemm, quantize, weights_fit, weights_load, weight
 from .._tensor import Tensor, format_number
 from ._convert import Filter, Model, linears
 from ._linear import Linear, detach
-from ._memory import check_float, define, rows_of, wrap, wrap_dense
+from ._memory import Numbered, check_float, define, object_of, rows_of, wrap, wrap_dense
 from ._sparse import rule_of
 
-_numbers = itertools.count(1)
-_weights: WeakValueDictionary[int, Weights] = WeakValueDictionary()
 _STATE = "packed_weight"
 
 
-class Weights(array):
-    """Packed weights. Operators get them as a tensor with their number, whose memory is the array, as those of a Layer."""
-
-    def __new__(cls, packed: Tensor) -> Weights:
-        return super().__new__(cls, "q", [next(_numbers)])
+class Weights(Numbered):
+    """Packed weights."""
 
     def __init__(self, packed: Tensor) -> None:
         self.packed = packed
-        _weights[self[0]] = self
-
-
-def _weights_of(number: torch.Tensor) -> Weights:
-    found = _weights.get(number.item())
-    if found is None:
-        raise RuntimeError(f"lpt.torch: weights {number.item()} do not exist in this process: expected those of a live module; "
-                           "a graph that torch.export wrote runs only beside its model")
-    return found
 
 
 def _unpacked(packed: Tensor) -> Any:
@@ -71,7 +54,7 @@ def _forward(x: torch.Tensor, weights: torch.Tensor, bias: Optional[torch.Tensor
             vector = bias.to(sums).contiguous()
             wrapped = wrap_dense(context, vector, 1, outputs)  # the options borrow it
             options.bias = wrapped
-        capi.lpt_gemm(context, operand, _weights_of(weights).packed, options, wrap_dense(context, result, rows, outputs))
+        capi.lpt_gemm(context, operand, object_of(Weights, weights).packed, options, wrap_dense(context, result, rows, outputs))
     return result
 
 
@@ -86,7 +69,7 @@ def _backward(gradient: torch.Tensor, weights: torch.Tensor, inputs: int, dtype:
     result = _backward_fake(gradient, weights, inputs, dtype)
     if result.numel():
         matrix = rows_of(gradient)
-        gemm(matrix, _unpacked(_weights_of(weights).packed), out=result.view(-1, inputs))
+        gemm(matrix, _unpacked(object_of(Weights, weights).packed), out=result.view(-1, inputs))
     return result
 
 
@@ -152,7 +135,7 @@ class QuantizedLinear(torch.nn.Module):
 
     def _set(self, packed: Tensor) -> None:
         self._weights = Weights(packed)
-        self._handle = torch.frombuffer(self._weights, dtype=torch.int64)
+        self._handle = self._weights.handle()
 
     def _save_to_state_dict(self, destination: Any, prefix: str, keep_vars: bool) -> None:
         super()._save_to_state_dict(destination, prefix, keep_vars)
