@@ -25,8 +25,8 @@ struct Fit {
   MatrixView mask;
   double damping = 0.0;
   std::vector<float> diagonal;  // of the Gram matrix, including the damping
-  std::vector<double> gemms;    // per row: residual · preconditioned residual
-  std::vector<double> first_gemms;
+  std::vector<double> norms;    // per row: residual · preconditioned residual
+  std::vector<double> first_norms;
   std::vector<std::shared_ptr<std::byte>> storage;
 };
 
@@ -112,25 +112,25 @@ void begin_row(Fit &fit, int64_t row) {
     residual[c] = stays(fit, row, c) ? image[c] : 0.0f;
     direction[c] = preconditioned(fit, residual[c], c);
   }
-  const double gemm = dot(residual, direction, fit.weight.columns);
-  fit.gemms[static_cast<size_t>(row)] = fit.first_gemms[static_cast<size_t>(row)] = gemm;
+  const double norm = dot(residual, direction, fit.weight.columns);
+  fit.norms[static_cast<size_t>(row)] = fit.first_norms[static_cast<size_t>(row)] = norm;
 }
 
 // Runs one step of a row along its direction. `image` is H · direction. Returns false if the row has converged.
 bool step_row(Fit &fit, int64_t row) {
   const int64_t columns = fit.weight.columns;
-  const double gemm = fit.gemms[static_cast<size_t>(row)];
+  const double norm = fit.norms[static_cast<size_t>(row)];
   float *direction = row_of(fit.direction, row);
   float *image = row_of(fit.image, row);
   for (int64_t c = 0; c < columns; ++c) {
     image[c] = stays(fit, row, c) ? image[c] + static_cast<float>(fit.damping) * direction[c] : 0.0f;
   }
   const double curvature = dot(direction, image, columns);
-  if (!(gemm > kSmallResidual * fit.first_gemms[static_cast<size_t>(row)]) || !(curvature > 0.0)) {
+  if (!(norm > kSmallResidual * fit.first_norms[static_cast<size_t>(row)]) || !(curvature > 0.0)) {
     for (int64_t c = 0; c < columns; ++c) direction[c] = 0.0f;
     return false;
   }
-  const auto length = static_cast<float>(gemm / curvature);
+  const auto length = static_cast<float>(norm / curvature);
   float *fitted = row_of(fit.fitted, row);
   float *residual = row_of(fit.residual, row);
   double next = 0.0;
@@ -139,20 +139,10 @@ bool step_row(Fit &fit, int64_t row) {
     residual[c] -= length * image[c];
     next += static_cast<double>(residual[c]) * static_cast<double>(preconditioned(fit, residual[c], c));
   }
-  const auto share = static_cast<float>(next / gemm);
+  const auto share = static_cast<float>(next / norm);
   for (int64_t c = 0; c < columns; ++c) direction[c] = preconditioned(fit, residual[c], c) + share * direction[c];
-  fit.gemms[static_cast<size_t>(row)] = next;
+  fit.norms[static_cast<size_t>(row)] = next;
   return true;
-}
-
-// Computes the sum over rows of d · H · d with d = `numbers`, and writes H · d to `image`. Rows are added in order.
-Status quadratic_form(Context &context, Fit &fit, const MatrixView &numbers, double &out_sum) {
-  LPT_TRY(multiply(context, numbers, false, fit.gram, fit.image));
-  out_sum = 0.0;
-  for (int64_t row = 0; row < numbers.rows; ++row) {
-    out_sum += dot(row_of(numbers, row), row_of(fit.image, row), numbers.columns);
-  }
-  return {};
 }
 
 // Computes direction = weight - fitted.
@@ -171,8 +161,8 @@ Status prepare(Context &context, const MatrixView &weight, const MatrixView &inp
   for (MatrixView *matrix : {&fit.fitted, &fit.residual, &fit.direction, &fit.image}) {
     LPT_TRY(make_matrix(context, weight.rows, weight.columns, fit, *matrix));
   }
-  fit.gemms.resize(static_cast<size_t>(weight.rows));
-  fit.first_gemms.resize(static_cast<size_t>(weight.rows));
+  fit.norms.resize(static_cast<size_t>(weight.rows));
+  fit.first_norms.resize(static_cast<size_t>(weight.rows));
   LPT_TRY(widen_matrix(context, weight, fit.weight, false));
   return widen_matrix(context, inputs, fit.inputs, false);
 }
@@ -183,10 +173,10 @@ Status solve(Context &context, const lpt_sparse_fit_options &options, const Supp
   set_damping(options.damping, fit);
   double whole = 0.0;
   double error = 0.0;
-  LPT_TRY(quadratic_form(context, fit, fit.weight, whole));
+  LPT_TRY(quadratic_form(context, fit.weight, fit.gram, fit.image, whole));
   LPT_TRY(apply_mask(context, {fit.weight, fit.mask, fit.fitted}, true));
   set_difference(context, fit);
-  LPT_TRY(quadratic_form(context, fit, fit.direction, error));
+  LPT_TRY(quadratic_form(context, fit.direction, fit.gram, fit.image, error));
   values.masked_error = whole > 0.0 ? error / whole : 0.0;
   for_each_row(context, fit, [&](int64_t row) { begin_row(fit, row); });
   std::vector<char> went_on(static_cast<size_t>(fit.weight.rows));
@@ -198,7 +188,7 @@ Status solve(Context &context, const lpt_sparse_fit_options &options, const Supp
     values.iteration_count = i + 1;
   }
   set_difference(context, fit);
-  LPT_TRY(quadratic_form(context, fit, fit.direction, error));
+  LPT_TRY(quadratic_form(context, fit.direction, fit.gram, fit.image, error));
   values.fitted_error = whole > 0.0 ? error / whole : 0.0;
   return {};
 }
@@ -224,6 +214,22 @@ Status check_fit_options(const lpt_sparse_fit_options &options) {
 }
 
 }  // namespace
+
+Status quadratic_form(Context &context, const MatrixView &numbers, const MatrixView &gram, const MatrixView &image,
+                      double &out_sum) {
+  const Arena::Mark mark = context.host_scratch->mark();
+  GemmCall gemm;
+  gemm.a = numbers;
+  gemm.b = gram;
+  gemm.c = image;
+  LPT_TRY(run_gemm(context, gemm, false));
+  context.host_scratch->give_back(mark);
+  out_sum = 0.0;
+  for (int64_t row = 0; row < numbers.rows; ++row) {
+    out_sum += dot(row_of(numbers, row), row_of(image, row), numbers.columns);
+  }
+  return {};
+}
 
 Status fit_sparse(Context &context, const Tensor *weight, const Tensor *mask, const Tensor *inputs,
                   const lpt_sparse_fit_options &options, Tensor *output, Tensor *bias_change,

@@ -9,7 +9,6 @@
 #include "src/calibration/factor.hpp"
 #include "src/calibration/fit.hpp"
 #include "src/cast/cast.hpp"
-#include "src/gemm/run.hpp"
 #include "src/tensor/checks.hpp"
 
 namespace lpt {
@@ -81,23 +80,6 @@ void scale_weight(WeightFit &fit) {
   });
 }
 
-// Computes the sum over rows of d · H · dᵀ, where d is a row of `difference`.
-Status squared_error(WeightFit &fit, double &out_sum) {
-  const Arena::Mark mark = fit.context.host_scratch->mark();
-  GemmCall gemm;
-  gemm.a = fit.difference;
-  gemm.b = fit.gram;
-  gemm.c = fit.image;
-  LPT_TRY(run_gemm(fit.context, gemm, false));
-  fit.context.host_scratch->give_back(mark);
-  out_sum = 0.0;
-  for (int64_t row = 0; row < fit.rows(); ++row) {
-    const float *d = WeightFit::floats(fit.difference, row), *image = WeightFit::floats(fit.image, row);
-    for (int64_t c = 0; c < fit.columns(); ++c) out_sum += static_cast<double>(d[c]) * static_cast<double>(image[c]);
-  }
-  return {};
-}
-
 // Computes the squared error of the codes in the output.
 Status output_error(WeightFit &fit, double &out_sum) {
   LPT_TRY(decode_part(fit.context, fit.output, fit.decoded));
@@ -108,7 +90,7 @@ Status output_error(WeightFit &fit, double &out_sum) {
       difference[c] = decoded[c] / fit.factors[static_cast<size_t>(c)] - weight[c];
     }
   });
-  return squared_error(fit, out_sum);
+  return quadratic_form(fit.context, fit.difference, fit.gram, fit.image, out_sum);
 }
 
 // Input factors.
@@ -380,16 +362,15 @@ Status fit_weights(Context &context, const Tensor *weight, const Tensor *gram, c
   LPT_TRY(widen_matrix(context, weight_view, fit.given, false));
   fit.factors.assign(static_cast<size_t>(columns), 1.0f);
   double whole = 0.0, nearest = 0.0, fitted = 0.0;
-  copy_matrix(fit.given, fit.difference);
-  LPT_TRY(squared_error(fit, whole));
+  LPT_TRY(quadratic_form(context, fit.given, fit.gram, fit.image, whole));
   copy_matrix(fit.given, fit.scaled);
   LPT_TRY(cast_part(context, fit.scaled, output_view, cast_of(fit)));
   LPT_TRY(output_error(fit, nearest));
   if (factors != nullptr) LPT_TRY(search_factors(fit, out_info));
   if (options.method == LPT_WEIGHTS_FIT_METHOD_GPTQ) LPT_TRY(run_gptq(fit, out_info));
   LPT_TRY(output_error(fit, fitted));
-  out_info.nearest_error = whole > 0.0 ? nearest / whole : 0.0;
-  out_info.fitted_error = whole > 0.0 ? fitted / whole : 0.0;
+  out_info.nearest_error = whole == 0.0 ? 0.0 : nearest / whole;  // NaN for a weight with a NaN
+  out_info.fitted_error = whole == 0.0 ? 0.0 : fitted / whole;
   if (factors != nullptr) std::copy(fit.factors.begin(), fit.factors.end(), static_cast<float *>(factors));
   return {};
 }

@@ -324,6 +324,19 @@ TEST(WeightsFit, RoundsToNearestWithoutInputs) {
   EXPECT_EQ(0.0, fitted.info.fitted_error);
 }
 
+TEST(WeightsFit, KeepsNanInItsRow) {
+  const Context context = make_context(1);
+  Layer layer(64);
+  const Fitted clean = fit(context.get(), layer, LPT_FORMAT_INT4_1X32, gptq());
+  layer.weight[64 + 3] = NAN;
+  const Fitted fitted = fit(context.get(), layer, LPT_FORMAT_INT4_1X32, gptq());
+  EXPECT_TRUE(std::isnan(fitted.decoded[64 + 3]) && std::isnan(fitted.info.fitted_error));
+  for (size_t i = 0; i < clean.decoded.size(); ++i) {
+    if (i / 64 == 1) continue;
+    ASSERT_EQ(clean.decoded[i], fitted.decoded[i]) << i;
+  }
+}
+
 TEST(WeightsFit, RaisesTheDampingOfASingularMatrix) {
   const Context context = make_context(1);
   Layer layer(64);
