@@ -16,6 +16,9 @@ namespace {
 constexpr std::chrono::microseconds kPolling{200};
 std::atomic<int32_t> awake{0};        // threads of all pools of the process
 std::atomic<pid_t> awake_process{0};  // a forked child counts again
+// Cores that the process can use. Set before a thread starts: a thread that initializes a static variable during a fork leaves
+// it locked in the child.
+std::atomic<int32_t> cores{1};
 
 void relax() {
 #if defined(__x86_64__)
@@ -28,8 +31,7 @@ void relax() {
 // Polls until the value differs from `old`, and returns whether it does. It polls only if a core is left for a caller of a loop.
 template <typename Value>
 bool poll_for_change(const std::atomic<Value> &value, Value old) {
-  static const int32_t cores = usable_cores();
-  if (awake.load(std::memory_order_relaxed) >= cores) return value.load() != old;
+  if (awake.load(std::memory_order_relaxed) >= cores.load(std::memory_order_relaxed)) return value.load() != old;
   const auto end = std::chrono::steady_clock::now() + kPolling;
   do {
     for (int i = 0; i < 8; ++i) {
@@ -56,6 +58,7 @@ void ThreadPool::start() {
   pool_ = nullptr;
   owner_ = getpid();
   if (awake_process.exchange(owner_) != owner_) awake = 0;
+  cores = usable_cores();
   try {
     auto pool = std::make_unique<PoolState>();
     pool->threads.reserve(static_cast<size_t>(thread_count_ - 1));
