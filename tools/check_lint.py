@@ -3,8 +3,9 @@
 
 Usage: check_lint.py BUILD [ROOT]
 
-BUILD is a build folder of CMake. Its unity compilation units, one per folder, are checked as they are compiled. Prints one line
-per finding, exit status 1. Exit status 77 if clang-tidy-14 is missing, or if the build has no such units.
+BUILD is a build folder of CMake. Its unity compilation units, one per folder, are checked as they are compiled, and sources that
+are compiled for several instruction sets once. Prints one line per finding, exit status 1. Exit status 77 if clang-tidy-14 is
+missing, or if the build has no such units.
 """
 import concurrent.futures
 import json
@@ -18,6 +19,17 @@ import sys
 FINDING = re.compile(r"^/\S+:\d+:\d+: (warning|error): .*")
 
 
+def with_new_sources(units):
+    """Returns the units that have a source of their own. Others are the same sources, compiled for another instruction set."""
+    sources = {unit: set(re.findall(r'#include "(.*)"', pathlib.Path(unit).read_text())) for unit in units}
+    found, seen = [], set()
+    for unit in sorted(units, key=lambda unit: (-len(sources[unit]), unit)):
+        if not sources[unit] <= seen:
+            found.append(unit)
+            seen |= sources[unit]
+    return found
+
+
 def main(arguments):
     build = pathlib.Path(arguments[0]).resolve()
     root = pathlib.Path(arguments[1] if len(arguments) > 1 else pathlib.Path(__file__).parent.parent).resolve()
@@ -27,7 +39,7 @@ def main(arguments):
         return 77
     commands = json.loads((build / "compile_commands.json").read_text())
     folders = tuple(str(build / folder / "CMakeFiles") + "/" for folder in ("src", "kernels"))
-    units = sorted({unit["file"] for unit in commands if unit["file"].startswith(folders) and "/Unity/" in unit["file"]})
+    units = with_new_sources({unit["file"] for unit in commands if unit["file"].startswith(folders) and "/Unity/" in unit["file"]})
     if not units:
         print("check_lint: the build has no compilation units of whole folders")
         return 77

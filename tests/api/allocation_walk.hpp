@@ -60,7 +60,7 @@ class Paused {
   const int64_t kept_;
 };
 
-struct Counter {
+struct AllocationCounter {
   std::atomic<int64_t> live{0};
 };
 
@@ -68,16 +68,16 @@ inline void *take(void *user, size_t bytes, size_t alignment) {
   if (failing_memory().fails_here()) return nullptr;
   void *memory = nullptr;
   if (posix_memalign(&memory, alignment, bytes) != 0) return nullptr;
-  ++static_cast<Counter *>(user)->live;
+  ++static_cast<AllocationCounter *>(user)->live;
   return memory;
 }
 
 inline void give_back(void *user, void *memory, size_t) {
-  --static_cast<Counter *>(user)->live;
+  --static_cast<AllocationCounter *>(user)->live;
   std::free(memory);
 }
 
-inline lpt_context_options counted_options(Counter &counter) {
+inline lpt_context_options counted_options(AllocationCounter &counter) {
   lpt_context_options options = LPT_CONTEXT_OPTIONS_INIT;
   options.thread_count = 1;
   options.allocate = take;
@@ -87,18 +87,18 @@ inline lpt_context_options counted_options(Counter &counter) {
 }
 
 constexpr int64_t kSide = 64;
-constexpr int64_t kElements = kSide * kSide;
+constexpr int64_t kSideElements = kSide * kSide;
 
 // State of every walk: a context, and matrices of kSide × kSide.
-struct World {
-  explicit World(Counter &of) : counter(of) {
+struct WalkWorld {
+  explicit WalkWorld(AllocationCounter &of) : counter(of) {
     const lpt_context_options options = counted_options(of);
     EXPECT_EQ(LPT_OK, lpt_context_create(&options, out(context)));
     c = context.get();
-    x = tensor_of(c, LPT_FORMAT_F32, kSide, kSide, draw_normal(900, kElements));
-    y = tensor_of(c, LPT_FORMAT_F32, kSide, kSide, draw_normal(901, kElements));
+    x = tensor_of(c, LPT_FORMAT_F32, kSide, kSide, draw_normal(900, kSideElements));
+    y = tensor_of(c, LPT_FORMAT_F32, kSide, kSide, draw_normal(901, kSideElements));
     z = make_tensor(c, LPT_FORMAT_F32, kSide, kSide);
-    halves = tensor_of(c, LPT_FORMAT_BF16, kSide, kSide, draw_normal(902, kElements));
+    halves = tensor_of(c, LPT_FORMAT_BF16, kSide, kSide, draw_normal(902, kSideElements));
     vector = vector_of(c, LPT_FORMAT_F32, draw_normal(903, kSide));
     mask = make_tensor(c, LPT_FORMAT_UINT8, kSide, kSide);
     lpt_sparse_options select = LPT_SPARSE_OPTIONS_INIT;
@@ -114,7 +114,7 @@ struct World {
     return lpt_quantize(c, x.get(), nullptr, tensor, nullptr);
   }
 
-  Counter &counter;
+  AllocationCounter &counter;
   Context context;
   lpt_context *c;
   Tensor x, y, z, halves, vector, mask;
@@ -122,7 +122,7 @@ struct World {
 
 // State that a failed call must leave unchanged.
 
-struct Bytes {
+struct KeptBytes {
   std::vector<uint8_t> all;
   void add(lpt_context *c, const lpt_tensor *tensor) {
     const std::vector<uint8_t> more = bytes_of(c, tensor);
@@ -157,7 +157,7 @@ lpt_status all_or_nothing(const Bits &bits, const Call &call) {
 }
 
 inline std::vector<uint8_t> state_of(lpt_context *c, const lpt_scaler *scaler) {
-  Bytes bytes;
+  KeptBytes bytes;
   bytes.add_state(
       c, [&](size_t *size) { return lpt_scaler_state_size(c, scaler, size); },
       [&](void *buffer, size_t size) { return lpt_scaler_state_save(c, scaler, buffer, size); });
@@ -165,7 +165,7 @@ inline std::vector<uint8_t> state_of(lpt_context *c, const lpt_scaler *scaler) {
 }
 
 inline std::vector<uint8_t> state_of(lpt_context *c, const lpt_linear *linear) {
-  Bytes bytes;
+  KeptBytes bytes;
   bytes.add_state(
       c, [&](size_t *size) { return lpt_linear_state_size(c, linear, size); },
       [&](void *buffer, size_t size) { return lpt_linear_state_save(c, linear, buffer, size); });
@@ -173,7 +173,7 @@ inline std::vector<uint8_t> state_of(lpt_context *c, const lpt_linear *linear) {
 }
 
 inline std::vector<uint8_t> state_of(lpt_context *c, const lpt_optimizer *optimizer, int64_t index) {
-  Bytes bytes;
+  KeptBytes bytes;
   bytes.add_state(
       c, [&](size_t *size) { return lpt_optimizer_state_size(c, optimizer, index, size); },
       [&](void *buffer, size_t size) { return lpt_optimizer_state_save(c, optimizer, index, buffer, size); });
@@ -183,7 +183,7 @@ inline std::vector<uint8_t> state_of(lpt_context *c, const lpt_optimizer *optimi
 // A sequence of calls whose allocations fail one after the other.
 struct Walk {
   const char *name;
-  std::function<lpt_status(World &)> run;
+  std::function<lpt_status(WalkWorld &)> run;
   bool has_lasting = true;  // false if sending a failure to other ranks allocates memory
 };
 

@@ -11,7 +11,7 @@ namespace {
 struct Ranked {
   explicit Ranked(lpt_context *context) : c(context) {
     const Paused paused;
-    x = tensor_of(c, LPT_FORMAT_F32, kSide, kSide, draw_normal(910, kElements));
+    x = tensor_of(c, LPT_FORMAT_F32, kSide, kSide, draw_normal(910, kSideElements));
     y = make_tensor(c, LPT_FORMAT_F32, kSide, kSide);
     half = make_tensor(c, LPT_FORMAT_F32, kSide / 2, kSide);
   }
@@ -73,7 +73,7 @@ lpt_status call_shards(Ranked &r) {
   OwnOptimizer optimizer;
   LPT_TEST_TRY(lpt_optimizer_create(r.c, nullptr, optimizer.out()));
   lpt_optimizer_parameter parameter = LPT_OPTIMIZER_PARAMETER_INIT;
-  parameter.elements = kElements;
+  parameter.elements = kSideElements;
   parameter.first_moment = LPT_FORMAT_E4M3FN_TENSOR;
   parameter.second_moment = LPT_FORMAT_E5M2_TENSOR;
   parameter.first_scaling = LPT_SCALER_KIND_DELAYED;
@@ -129,7 +129,7 @@ lpt_status call_layers(Ranked &r) {
 
 // Runs call(rank) on two ranks, rank 0 on this thread. The other rank must receive a failure at once, not at the timeout.
 template <typename Create>
-lpt_status walk_two(World &w, const Create &create, lpt_status (*call)(Ranked &)) {
+lpt_status walk_two(WalkWorld &w, const Create &create, lpt_status (*call)(Ranked &)) {
   lpt_status statuses[2] = {};
   const auto run = [&](lpt_context *context, int32_t rank) {
     Ranked ranked(context);
@@ -150,7 +150,7 @@ lpt_status walk_two(World &w, const Create &create, lpt_status (*call)(Ranked &)
   return statuses[0];
 }
 
-lpt_status walk_ranks(World &w, uint64_t flags, lpt_status (*call)(Ranked &)) {
+lpt_status walk_ranks(WalkWorld &w, uint64_t flags, lpt_status (*call)(Ranked &)) {
   OwnGroup group;
   LPT_TEST_TRY(lpt_comm_group_create(nullptr, 2, group.out()));
   lpt_comm_options options = LPT_COMM_OPTIONS_INIT;
@@ -175,7 +175,7 @@ struct Uncounted<kFunction> {
   }
 };
 
-lpt_status walk_custom_ranks(World &w, MailForm form, lpt_status (*call)(Ranked &)) {
+lpt_status walk_custom_ranks(WalkWorld &w, MailForm form, lpt_status (*call)(Ranked &)) {
   Mailboxes boxes;
   MailRank mails[] = {{boxes, 0}, {boxes, 1}};
   lpt_comm_functions functions = MailRank::functions(form);
@@ -203,16 +203,16 @@ lpt_status walk_custom_ranks(World &w, MailForm form, lpt_status (*call)(Ranked 
 }  // namespace
 
 const std::vector<Walk> kRankWalks = {
-    {"Collectives", [](World &w) { return walk_ranks(w, 0, call_collectives); }},
-    {"CollectivesByMessages", [](World &w) { return walk_ranks(w, LPT_COMM_MESSAGES, call_collectives); }, false},
+    {"Collectives", [](WalkWorld &w) { return walk_ranks(w, 0, call_collectives); }},
+    {"CollectivesByMessages", [](WalkWorld &w) { return walk_ranks(w, LPT_COMM_MESSAGES, call_collectives); }, false},
     {"CollectivesByCustomMessages",
-     [](World &w) { return walk_custom_ranks(w, MailForm::kMessages, call_collectives); }, false},
+     [](WalkWorld &w) { return walk_custom_ranks(w, MailForm::kMessages, call_collectives); }, false},
     {"CollectivesByExchangeAndMessages",
-     [](World &w) { return walk_custom_ranks(w, MailForm::kBoth, call_collectives); }, false},
-    {"Buckets", [](World &w) { return walk_ranks(w, 0, call_buckets); }},
-    {"Shards", [](World &w) { return walk_ranks(w, 0, call_shards); }},
-    {"ShardsByMessages", [](World &w) { return walk_ranks(w, LPT_COMM_MESSAGES, call_shards); }, false},
-    {"LayersOfRanks", [](World &w) { return walk_ranks(w, 0, call_layers); }},
+     [](WalkWorld &w) { return walk_custom_ranks(w, MailForm::kBoth, call_collectives); }, false},
+    {"Buckets", [](WalkWorld &w) { return walk_ranks(w, 0, call_buckets); }},
+    {"Shards", [](WalkWorld &w) { return walk_ranks(w, 0, call_shards); }},
+    {"ShardsByMessages", [](WalkWorld &w) { return walk_ranks(w, LPT_COMM_MESSAGES, call_shards); }, false},
+    {"LayersOfRanks", [](WalkWorld &w) { return walk_ranks(w, 0, call_layers); }},
 };
 
 }  // namespace lpt::test

@@ -6,7 +6,7 @@ namespace {
 
 void ignore_log(void *, lpt_log_level, const char *) {}
 
-lpt_status walk_contexts(World &w) {
+lpt_status walk_contexts(WalkWorld &w) {
   char text[256] = "";
   lpt_context_options options = counted_options(w.counter);
   options.thread_count = 2;
@@ -39,7 +39,7 @@ lpt_status walk_contexts(World &w) {
   return lpt_context_set_threads(context, 1);
 }
 
-lpt_status walk_formats(World &w) {
+lpt_status walk_formats(WalkWorld &w) {
   lpt_format format = LPT_FORMAT_NONE;
   LPT_TEST_TRY(lpt_format_from_name(nullptr, "e4m3fn/1x64/f32/2:4", &format));
   LPT_TEST_TRY(lpt_format_from_name(nullptr, "e4m3b-20-nan/tensor/f32", &format));
@@ -54,7 +54,7 @@ lpt_status walk_formats(World &w) {
   return w.create(format, 4, 8, tensor);
 }
 
-lpt_status walk_tensors(World &w) {
+lpt_status walk_tensors(WalkWorld &w) {
   OwnTensor codes, parts[3], whole, view, copy, strided;
   LPT_TEST_TRY(w.cast(LPT_FORMAT_NVFP4, codes));
   LPT_TEST_TRY(lpt_tensor_view_part(w.c, codes, LPT_TENSOR_PART_PAYLOAD, parts[0].out()));
@@ -77,7 +77,7 @@ lpt_status walk_tensors(World &w) {
   return lpt_tensor_size(w.c, view, &bytes);
 }
 
-lpt_status walk_dlpack(World &w) {
+lpt_status walk_dlpack(WalkWorld &w) {
   void *managed = nullptr;
   OwnTensor given, taken;
   LPT_TEST_TRY(lpt_tensor_to_dlpack(w.c, w.x.get(), 1, &managed));
@@ -91,7 +91,7 @@ lpt_status walk_dlpack(World &w) {
   return status;
 }
 
-lpt_status walk_casts(World &w) {
+lpt_status walk_casts(WalkWorld &w) {
   OwnStatistics statistics;
   LPT_TEST_TRY(lpt_statistics_create(w.c, statistics.out()));
   OwnTensor signs;
@@ -127,7 +127,7 @@ lpt_status walk_casts(World &w) {
   return lpt_statistics_reset(w.c, statistics);
 }
 
-lpt_status walk_foreign_layouts(World &w) {
+lpt_status walk_foreign_layouts(WalkWorld &w) {
   static constexpr struct {
     lpt_format format;
     lpt_foreign_layout foreign_layout;
@@ -158,7 +158,7 @@ lpt_status walk_foreign_layouts(World &w) {
   return LPT_OK;
 }
 
-lpt_status walk_gemm(World &w) {
+lpt_status walk_gemm(WalkWorld &w) {
   OwnTensor codes, out_codes, halves;
   LPT_TEST_TRY(w.cast(LPT_FORMAT_MXFP8_E4M3, codes));
   LPT_TEST_TRY(w.create(LPT_FORMAT_NVFP4, kSide, kSide, out_codes));
@@ -185,7 +185,7 @@ lpt_status walk_gemm(World &w) {
   return lpt_gemm_plan_run(w.c, plan, codes, w.y.get(), &operands, out_codes);
 }
 
-lpt_status walk_many_gemms(World &w) {
+lpt_status walk_many_gemms(WalkWorld &w) {
   OwnTensor left, right, result;
   const int64_t cube[] = {4, 16, kSide}, bricks[] = {4, kSide, kSide}, results[] = {4, 16, kSide};
   LPT_TEST_TRY(lpt_tensor_create(w.c, LPT_FORMAT_BF16, 3, cube, left.out()));
@@ -207,7 +207,7 @@ lpt_status walk_many_gemms(World &w) {
   return lpt_gemm_grouped(w.c, w.x.get(), w.y.get(), ends, &along, gradients);
 }
 
-lpt_status walk_weights(World &w) {
+lpt_status walk_weights(WalkWorld &w) {
   static int32_t order[kSide];
   static uint8_t buffer[1 << 16];
   OwnTensor codes;
@@ -233,7 +233,7 @@ lpt_status walk_weights(World &w) {
   return LPT_OK;
 }
 
-lpt_status walk_sparse(World &w) {
+lpt_status walk_sparse(WalkWorld &w) {
   static int32_t order[kSide];
   OwnTensor mask, other, sparse, transposed, dense;
   LPT_TEST_TRY(w.create(LPT_FORMAT_UINT8, kSide, kSide, mask));
@@ -280,7 +280,7 @@ lpt_status walk_sparse(World &w) {
   return lpt_sparse_order(w.c, w.x.get(), nullptr, order, &values);
 }
 
-lpt_status walk_layers(World &w) {
+lpt_status walk_layers(WalkWorld &w) {
   static const std::vector<int64_t> targets(kSide, 3);
   OwnTensor out_codes, gradient, other, sums, logs, loss, smoothing, classes;
   LPT_TEST_TRY(w.create(LPT_FORMAT_F32, kSide, kSide, gradient));
@@ -318,7 +318,7 @@ lpt_status walk_layers(World &w) {
   return lpt_attention_backward(w.c, w.x.get(), w.y.get(), w.z.get(), w.x.get(), nullptr, to_query, to_key, to_value);
 }
 
-lpt_status walk_measures(World &w) {
+lpt_status walk_measures(WalkWorld &w) {
   OwnMonitor monitor;
   OwnStatistics statistics;
   LPT_TEST_TRY(lpt_monitor_create(w.c, monitor.out()));

@@ -14,9 +14,9 @@ class AllocationWalk : public testing::TestWithParam<Walk> {};
 // Runs the walk with allocation `number` failing. Returns whether an allocation failed.
 bool fails_well(const Walk &walk, int64_t number, bool is_lasting) {
   bool has_failed = false;
-  Counter counter;
+  AllocationCounter counter;
   {
-    World world(counter);
+    WalkWorld world(counter);
     failing_memory() = {number, is_lasting};
     const lpt_status status = walk.run(world);
     has_failed = std::exchange(failing_memory(), FailingMemory()).has_failed;

@@ -4,7 +4,7 @@
 namespace lpt::test {
 namespace {
 
-lpt_status walk_scalers(World &w) {
+lpt_status walk_scalers(WalkWorld &w) {
   static std::vector<uint8_t> saved;
   OwnScaler scalers[2];
   lpt_scaler_options options = LPT_SCALER_OPTIONS_INIT;
@@ -36,7 +36,7 @@ lpt_status walk_scalers(World &w) {
 }
 
 // Runs forward, backward, update, save and load of a layer with a recipe.
-lpt_status walk_linear(World &w, const char *name) {
+lpt_status walk_linear(WalkWorld &w, const char *name) {
   static std::vector<uint8_t> saved_state;
   OwnRecipe recipe;
   OwnLinear linears[2];
@@ -81,7 +81,7 @@ lpt_status walk_linear(World &w, const char *name) {
   return all_or_nothing(bits, [&] { return lpt_linear_set_recipe(w.c, linears[0], recipe); });
 }
 
-lpt_status walk_recipes(World &w) {
+lpt_status walk_recipes(WalkWorld &w) {
   OwnRecipe recipe;
   LPT_TEST_TRY(lpt_recipe_create(w.c, "bf16", recipe.out()));
   LPT_TEST_TRY(lpt_recipe_set_cast(w.c, recipe, 0, LPT_FORMAT_MXFP4, nullptr));
@@ -92,7 +92,7 @@ lpt_status walk_recipes(World &w) {
 }
 
 // Steps, saves and loads two parameters of different sizes. The context has no threads before the step; the step starts them.
-lpt_status walk_optimizer(World &w, lpt_format first, lpt_format second, bool is_in_files) {
+lpt_status walk_optimizer(WalkWorld &w, lpt_format first, lpt_format second, bool is_in_files) {
   static std::vector<uint8_t> states[2];
   const bool has_compensation = first == LPT_FORMAT_BF16;
   OwnOptimizer optimizer;
@@ -115,7 +115,7 @@ lpt_status walk_optimizer(World &w, lpt_format first, lpt_format second, bool is
     std::fill_n(part_data<float>(w.c, gradients[k], LPT_TENSOR_PART_PAYLOAD), parameter.elements, 0.5f);
   }
   const auto bits = [&] {
-    Bytes bytes;
+    KeptBytes bytes;
     for (size_t k = 0; k < 2; ++k) {
       const std::vector<uint8_t> state = state_of(w.c, optimizer, indices[k]);
       bytes.all.insert(bytes.all.end(), state.begin(), state.end());
@@ -151,18 +151,18 @@ lpt_status walk_optimizer(World &w, lpt_format first, lpt_format second, bool is
 const std::vector<Walk> kTrainingWalks = {
     {"Scalers", walk_scalers},
     {"Recipes", walk_recipes},
-    {"LinearFp8", [](World &w) { return walk_linear(w, "fp8_trillion"); }},
-    {"LinearNvfp4", [](World &w) { return walk_linear(w, "nvfp4_pretrain"); }},
-    {"LinearQuartet", [](World &w) { return walk_linear(w, "quartet"); }},
-    {"LinearInt4", [](World &w) { return walk_linear(w, "int4_hadamard"); }},
-    {"LinearSparse", [](World &w) { return walk_linear(w, "sparse24_transposable"); }},
-    {"LinearSparseGradients", [](World &w) { return walk_linear(w, "mvue24_gradients"); }},
+    {"LinearFp8", [](WalkWorld &w) { return walk_linear(w, "fp8_trillion"); }},
+    {"LinearNvfp4", [](WalkWorld &w) { return walk_linear(w, "nvfp4_pretrain"); }},
+    {"LinearQuartet", [](WalkWorld &w) { return walk_linear(w, "quartet"); }},
+    {"LinearInt4", [](WalkWorld &w) { return walk_linear(w, "int4_hadamard"); }},
+    {"LinearSparse", [](WalkWorld &w) { return walk_linear(w, "sparse24_transposable"); }},
+    {"LinearSparseGradients", [](WalkWorld &w) { return walk_linear(w, "mvue24_gradients"); }},
     {"OptimizerTensorScales",
-     [](World &w) { return walk_optimizer(w, LPT_FORMAT_E4M3FN_TENSOR, LPT_FORMAT_F16_TENSOR, false); }},
+     [](WalkWorld &w) { return walk_optimizer(w, LPT_FORMAT_E4M3FN_TENSOR, LPT_FORMAT_F16_TENSOR, false); }},
     {"OptimizerGroups",
-     [](World &w) { return walk_optimizer(w, LPT_FORMAT_DYNAMIC_1X256, LPT_FORMAT_E5M2_1X128, false); }},
-    {"OptimizerCompensated", [](World &w) { return walk_optimizer(w, LPT_FORMAT_BF16, LPT_FORMAT_BF16, false); }},
-    {"OptimizerFiles", [](World &w) { return walk_optimizer(w, LPT_FORMAT_F32, LPT_FORMAT_E4M3FN_1X128, true); }},
+     [](WalkWorld &w) { return walk_optimizer(w, LPT_FORMAT_DYNAMIC_1X256, LPT_FORMAT_E5M2_1X128, false); }},
+    {"OptimizerCompensated", [](WalkWorld &w) { return walk_optimizer(w, LPT_FORMAT_BF16, LPT_FORMAT_BF16, false); }},
+    {"OptimizerFiles", [](WalkWorld &w) { return walk_optimizer(w, LPT_FORMAT_F32, LPT_FORMAT_E4M3FN_1X128, true); }},
 };
 
 }  // namespace lpt::test

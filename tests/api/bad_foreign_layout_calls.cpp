@@ -3,7 +3,7 @@
 namespace lpt::test {
 namespace {
 
-lpt_status size_of(World &w, const Tensor &tensor, lpt_foreign_layout foreign_layout) {
+lpt_status call_size(World &w, const Tensor &tensor, lpt_foreign_layout foreign_layout) {
   return lpt_foreign_layout_size(w.c, tensor.get(), foreign_layout, &w.out_size);
 }
 lpt_status export_to(World &w, const Tensor &tensor, lpt_foreign_layout foreign_layout) {
@@ -66,56 +66,58 @@ const std::vector<BadCall> kForeignLayoutCalls = {
     {"foreign_layout_size: foreign layout 0",
      LPT_INVALID_ARGUMENT,
      {"layout is 0", "lpt_foreign_layout_values"},
-     [](World &w) { return size_of(w, w.packed, 0); }},
+     [](World &w) { return call_size(w, w.packed, 0); }},
     {"foreign_layout_size: foreign layout 7",
      LPT_INVALID_ARGUMENT,
      {"layout is 7", "lpt_foreign_layout_values"},
-     [](World &w) { return size_of(w, w.packed, 7); }},
+     [](World &w) { return call_size(w, w.packed, 7); }},
     {"foreign_layout_size: ggml of fp8",
      LPT_UNSUPPORTED,
      {"tensor is mxfp8_e4m3", "int8_1x32, int4_1x32 or mxfp4"},
-     [](World &w) { return size_of(w, w.codes, LPT_FOREIGN_LAYOUT_GGML); }},
+     [](World &w) { return call_size(w, w.codes, LPT_FOREIGN_LAYOUT_GGML); }},
     {"foreign_layout_size: Q4_1 of Q4_0's format",
      LPT_UNSUPPORTED,
      {"tensor is int4_1x32", "uint4_1x32"},
      [](World &w) {
-       return size_of(w, make_tensor(w.owner.get(), LPT_FORMAT_INT4_1X32, 4, 32), LPT_FOREIGN_LAYOUT_GGML_Q4_1);
+       return call_size(w, make_tensor(w.owner.get(), LPT_FORMAT_INT4_1X32, 4, 32), LPT_FOREIGN_LAYOUT_GGML_Q4_1);
      }},
     {"foreign_layout_size: ggml of half a block",
      LPT_INVALID_ARGUMENT,
      {"tensor has 48 columns", "multiple of 32"},
-     [](World &w) { return size_of(w, make_tensor(w.owner.get(), LPT_FORMAT_MXFP4, 4, 48), LPT_FOREIGN_LAYOUT_GGML); }},
+     [](World &w) {
+       return call_size(w, make_tensor(w.owner.get(), LPT_FORMAT_MXFP4, 4, 48), LPT_FOREIGN_LAYOUT_GGML);
+     }},
     {"foreign_layout_size: bitsandbytes of eight bits",
      LPT_UNSUPPORTED,
      {"tensor is mxfp8_e4m3", "4 bits"},
-     [](World &w) { return size_of(w, w.codes, LPT_FOREIGN_LAYOUT_BITSANDBYTES); }},
+     [](World &w) { return call_size(w, w.codes, LPT_FOREIGN_LAYOUT_BITSANDBYTES); }},
     {"foreign_layout_size: bitsandbytes of two bits",
      LPT_UNSUPPORTED,
      {"tensor is ternary", "4 bits"},
      [](World &w) {
-       return size_of(w, make_tensor(w.owner.get(), LPT_FORMAT_TERNARY, 4, 32), LPT_FOREIGN_LAYOUT_BITSANDBYTES);
+       return call_size(w, make_tensor(w.owner.get(), LPT_FORMAT_TERNARY, 4, 32), LPT_FOREIGN_LAYOUT_BITSANDBYTES);
      }},
     {"foreign_layout_size: tiles without scales",
      LPT_UNSUPPORTED,
      {"tensor is e2m1fn", "block scales of one byte"},
-     [](World &w) { return size_of(w, w.packed, LPT_FOREIGN_LAYOUT_CUBLAS_SCALES); }},
+     [](World &w) { return call_size(w, w.packed, LPT_FOREIGN_LAYOUT_CUBLAS_SCALES); }},
     {"foreign_layout_size: tiles of scales of four bytes",
      LPT_UNSUPPORTED,
      {"tensor is int8_1x32", "block scales of one byte"},
      [](World &w) {
-       return size_of(w, make_tensor(w.owner.get(), LPT_FORMAT_INT8_1X32, 4, 32), LPT_FOREIGN_LAYOUT_CUBLAS_SCALES);
+       return call_size(w, make_tensor(w.owner.get(), LPT_FORMAT_INT8_1X32, 4, 32), LPT_FOREIGN_LAYOUT_CUBLAS_SCALES);
      }},
     {"foreign_layout_size: tiles of scales of four bytes, in blocks of many rows",
      LPT_UNSUPPORTED,
      {"tensor is e4m3fn_128x128", "block scales of one byte"},
      [](World &w) {
-       return size_of(w, make_tensor(w.owner.get(), LPT_FORMAT_E4M3FN_128X128, 16, 32),
-                      LPT_FOREIGN_LAYOUT_CUBLAS_SCALES);
+       return call_size(w, make_tensor(w.owner.get(), LPT_FORMAT_E4M3FN_128X128, 16, 32),
+                        LPT_FOREIGN_LAYOUT_CUBLAS_SCALES);
      }},
     {"foreign_layout_size: mma.sp of a dense matrix",
      LPT_UNSUPPORTED,
      {"tensor is 4 x 32 e4m3fn", "a 2:4 format"},
-     [](World &w) { return size_of(w, w.plain, LPT_FOREIGN_LAYOUT_MMA_SPARSE); }},
+     [](World &w) { return call_size(w, w.plain, LPT_FOREIGN_LAYOUT_MMA_SPARSE); }},
     {"foreign_layout_size: CUTLASS without a tensor",
      LPT_INVALID_ARGUMENT,
      {"tensor is NULL"},
@@ -123,37 +125,37 @@ const std::vector<BadCall> kForeignLayoutCalls = {
     {"foreign_layout_size: mma.sp of f32",
      LPT_UNSUPPORTED,
      {"tensor is f32/2:4", "f16, bf16, e4m3fn, e5m2 or int8"},
-     [](World &w) { return size_of(w, sparse_tensor(w, "f32/2:4", 4, 32), LPT_FOREIGN_LAYOUT_MMA_SPARSE); }},
+     [](World &w) { return call_size(w, sparse_tensor(w, "f32/2:4", 4, 32), LPT_FOREIGN_LAYOUT_MMA_SPARSE); }},
     {"foreign_layout_size: CUTLASS of four bits",
      LPT_UNSUPPORTED,
      {"tensor is nvfp4/2:4", "f16, bf16, e4m3fn, e5m2 or int8"},
-     [](World &w) { return size_of(w, sparse_tensor(w, "nvfp4/2:4", 32, 128), LPT_FOREIGN_LAYOUT_CUTLASS_SPARSE); }},
+     [](World &w) { return call_size(w, sparse_tensor(w, "nvfp4/2:4", 32, 128), LPT_FOREIGN_LAYOUT_CUTLASS_SPARSE); }},
     {"foreign_layout_size: mma.sp of a relative of fp8",
      LPT_UNSUPPORTED,
      {"tensor is e4m3fnuz/2:4", "e4m3fn"},
-     [](World &w) { return size_of(w, sparse_tensor(w, "e4m3fnuz/2:4", 4, 32), LPT_FOREIGN_LAYOUT_MMA_SPARSE); }},
+     [](World &w) { return call_size(w, sparse_tensor(w, "e4m3fnuz/2:4", 4, 32), LPT_FOREIGN_LAYOUT_MMA_SPARSE); }},
     {"foreign_layout_size: CUTLASS of half a group of rows",
      LPT_INVALID_ARGUMENT,
      {"tensor has 48 rows", "multiple of 32", "16-bit"},
-     [](World &w) { return size_of(w, sparse_tensor(w, "bf16/2:4", 48, 64), LPT_FOREIGN_LAYOUT_CUTLASS_SPARSE); }},
+     [](World &w) { return call_size(w, sparse_tensor(w, "bf16/2:4", 48, 64), LPT_FOREIGN_LAYOUT_CUTLASS_SPARSE); }},
     {"foreign_layout_size: CUTLASS of half a group of rows of bytes",
      LPT_INVALID_ARGUMENT,
      {"tensor has 24 rows", "multiple of 16", "8-bit"},
-     [](World &w) { return size_of(w, sparse_tensor(w, "int8/2:4", 24, 128), LPT_FOREIGN_LAYOUT_CUTLASS_SPARSE); }},
+     [](World &w) { return call_size(w, sparse_tensor(w, "int8/2:4", 24, 128), LPT_FOREIGN_LAYOUT_CUTLASS_SPARSE); }},
     {"foreign_layout_size: CUTLASS of half a tile of columns",
      LPT_INVALID_ARGUMENT,
      {"tensor has 96 columns", "multiple of 64", "tiles"},
-     [](World &w) { return size_of(w, sparse_tensor(w, "f16/2:4", 32, 96), LPT_FOREIGN_LAYOUT_CUTLASS_SPARSE); }},
+     [](World &w) { return call_size(w, sparse_tensor(w, "f16/2:4", 32, 96), LPT_FOREIGN_LAYOUT_CUTLASS_SPARSE); }},
     {"foreign_layout_size: CUTLASS of half a tile of columns of bytes",
      LPT_INVALID_ARGUMENT,
      {"tensor has 64 columns", "multiple of 128", "tiles"},
      [](World &w) {
-       return size_of(w, sparse_tensor(w, "e4m3fn_row/2:4", 16, 64), LPT_FOREIGN_LAYOUT_CUTLASS_SPARSE);
+       return call_size(w, sparse_tensor(w, "e4m3fn_row/2:4", 16, 64), LPT_FOREIGN_LAYOUT_CUTLASS_SPARSE);
      }},
     {"foreign_layout_size: a 2:4 matrix where there is no place for one",
      LPT_UNSUPPORTED,
      {"tensor is sparse", "lpt_sparse_decompress"},
-     [](World &w) { return size_of(w, sparse_tensor(w, "mxfp4/2:4", 4, 32), LPT_FOREIGN_LAYOUT_GGML); }},
+     [](World &w) { return call_size(w, sparse_tensor(w, "mxfp4/2:4", 4, 32), LPT_FOREIGN_LAYOUT_GGML); }},
     {"foreign_layout_export: mma.sp without data",
      LPT_INVALID_ARGUMENT,
      {"without data"},

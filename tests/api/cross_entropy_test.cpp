@@ -6,12 +6,12 @@ namespace {
 
 constexpr int64_t kClasses = 9;
 
-struct Results {
+struct LossResults {
   std::vector<uint8_t> loss, gradient;
-  bool operator==(const Results &) const = default;
+  bool operator==(const LossResults &) const = default;
 };
 
-Results results_of(lpt_context *context, const lpt_tensor *logits, const lpt_tensor *targets) {
+LossResults results_of(lpt_context *context, const lpt_tensor *logits, const lpt_tensor *targets) {
   const int64_t rows = 6;
   const lpt_tensor_description facts = describe(context, logits);
   lpt_cross_entropy_options options = LPT_CROSS_ENTROPY_OPTIONS_INIT;
@@ -39,7 +39,7 @@ class CrossEntropyTargets : public testing::Test {
 };
 
 TEST_F(CrossEntropyTargets, MayBeNarrowOrHaveTheLeadingAxesOfLogits) {
-  const Results expected = results_of(c, matrix_.get(), indices_of(c, wide_).get());
+  const LossResults expected = results_of(c, matrix_.get(), indices_of(c, wide_).get());
   const auto check = [&](const Tensor &logits, const Tensor &targets) {
     EXPECT_EQ(expected, results_of(c, logits.get(), targets.get()));
   };

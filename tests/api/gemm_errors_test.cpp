@@ -13,7 +13,7 @@ namespace lpt::test {
 namespace {
 
 // A sanitizer run does a quarter of the work. Its deviations are twice as large, and it skips int8_tensor.
-const int64_t kRows = kIsSanitized ? 256 : 512;
+const int64_t kLeftRows = kIsSanitized ? 256 : 512;
 constexpr int64_t kDepth = 4096;
 
 struct Simulated {
@@ -38,20 +38,20 @@ const Simulated kSimulated[] = {
 // Both operands of a GEMM with b stored transposed, and its result.
 struct Draw {
   explicit Draw(lpt_context *context, uint64_t place)
-      : a(drawn(2 * place)), b(drawn(2 * place + 1)), exact(static_cast<size_t>(kRows * kRows)) {
-    const Tensor left = wrap(context, a, kRows, kDepth), right = wrap(context, b, kRows, kDepth);
+      : a(drawn(2 * place)), b(drawn(2 * place + 1)), exact(static_cast<size_t>(kLeftRows * kLeftRows)) {
+    const Tensor left = wrap(context, a, kLeftRows, kDepth), right = wrap(context, b, kLeftRows, kDepth);
     multiply(context, left.get(), right.get(), exact);
   }
 
   static std::vector<float> drawn(uint64_t place) {
-    const std::vector<double> numbers = draw_normal(900 + place, kRows * kDepth);
+    const std::vector<double> numbers = draw_normal(900 + place, kLeftRows * kDepth);
     return {numbers.begin(), numbers.end()};
   }
 
   static void multiply(lpt_context *context, const lpt_tensor *a, const lpt_tensor *b, std::vector<float> &c) {
     lpt_gemm_options options = LPT_GEMM_OPTIONS_INIT;
     options.is_b_transposed = 1;
-    const Tensor gemm = wrap(context, c, kRows, kRows);
+    const Tensor gemm = wrap(context, c, kLeftRows, kLeftRows);
     EXPECT_TRUE(ok(context, lpt_gemm(context, a, b, &options, gemm.get())));
   }
 
@@ -64,8 +64,8 @@ Tensor quantized(lpt_context *context, const std::vector<float> &numbers, const 
   options.rounding = simulated.rounding;
   options.scale_rule = simulated.rule;
   options.random.seed = seed;
-  const Tensor source = wrap(context, numbers, kRows, kDepth);
-  Tensor tensor = make_tensor(context, format_named(simulated.format), kRows, kDepth);
+  const Tensor source = wrap(context, numbers, kLeftRows, kDepth);
+  Tensor tensor = make_tensor(context, format_named(simulated.format), kLeftRows, kDepth);
   EXPECT_TRUE(ok(context, lpt_quantize(context, source.get(), &options, tensor.get(), nullptr)));
   return tensor;
 }
@@ -78,7 +78,7 @@ double error_of(const std::vector<float> &found, const std::vector<float> &exact
 TEST(GemmErrors, AreThoseOfTheSimulation) {
   const Context context = make_context(2);
   double sums[std::size(kSimulated)] = {};
-  std::vector<float> found(static_cast<size_t>(kRows * kRows));
+  std::vector<float> found(static_cast<size_t>(kLeftRows * kLeftRows));
   for (uint64_t place = 0; place < (kIsSanitized ? 2 : 10); ++place) {
     const Draw draw(context.get(), place);
     for (size_t at = 0; at < std::size(kSimulated); ++at) {

@@ -8,8 +8,8 @@
 namespace lpt::test {
 namespace {
 
-constexpr int64_t kRows = 37;
-constexpr int64_t kColumns = 53;
+constexpr int64_t kLayerRows = 37;
+constexpr int64_t kLayerColumns = 53;
 constexpr lpt_format kFormats[] = {LPT_FORMAT_F32, LPT_FORMAT_BF16, LPT_FORMAT_F16, LPT_FORMAT_F64};
 
 // Returns the error bound of a result that is stored in `format`, relative to `size`.
@@ -37,9 +37,11 @@ double sigmoid(double x) { return 1.0 / (1.0 + std::exp(-x)); }
 TEST(Swiglu, IsSiluOfTheGateTimesUp) {
   const Context context = make_context(2);
   for (const lpt_format format : kFormats) {
-    const Tensor gate = tensor_of(context.get(), format, kRows, kColumns, draw_normal(301, kRows * kColumns, 3.0));
-    const Tensor up = tensor_of(context.get(), format, kRows, kColumns, draw_normal(302, kRows * kColumns));
-    const Tensor output = make_tensor(context.get(), format, kRows, kColumns);
+    const Tensor gate =
+        tensor_of(context.get(), format, kLayerRows, kLayerColumns, draw_normal(301, kLayerRows * kLayerColumns, 3.0));
+    const Tensor up =
+        tensor_of(context.get(), format, kLayerRows, kLayerColumns, draw_normal(302, kLayerRows * kLayerColumns));
+    const Tensor output = make_tensor(context.get(), format, kLayerRows, kLayerColumns);
     ASSERT_TRUE(
         ok(context.get(), lpt_swiglu_forward(context.get(), gate.get(), up.get(), nullptr, output.get(), nullptr)));
     const std::vector<double> g = numbers_of(context.get(), gate.get());
@@ -53,11 +55,14 @@ TEST(Swiglu, IsSiluOfTheGateTimesUp) {
 TEST(Swiglu, GradientsAreThoseOfTheFormula) {
   const Context context = make_context(2);
   for (const lpt_format format : kFormats) {
-    const Tensor gate = tensor_of(context.get(), format, kRows, kColumns, draw_normal(303, kRows * kColumns, 3.0));
-    const Tensor up = tensor_of(context.get(), format, kRows, kColumns, draw_normal(304, kRows * kColumns));
-    const Tensor dy = tensor_of(context.get(), format, kRows, kColumns, draw_normal(305, kRows * kColumns));
-    const Tensor dgate = make_tensor(context.get(), format, kRows, kColumns);
-    const Tensor dup = make_tensor(context.get(), format, kRows, kColumns);
+    const Tensor gate =
+        tensor_of(context.get(), format, kLayerRows, kLayerColumns, draw_normal(303, kLayerRows * kLayerColumns, 3.0));
+    const Tensor up =
+        tensor_of(context.get(), format, kLayerRows, kLayerColumns, draw_normal(304, kLayerRows * kLayerColumns));
+    const Tensor dy =
+        tensor_of(context.get(), format, kLayerRows, kLayerColumns, draw_normal(305, kLayerRows * kLayerColumns));
+    const Tensor dgate = make_tensor(context.get(), format, kLayerRows, kLayerColumns);
+    const Tensor dup = make_tensor(context.get(), format, kLayerRows, kLayerColumns);
     ASSERT_TRUE(ok(context.get(), lpt_swiglu_backward(context.get(), gate.get(), up.get(), dy.get(), nullptr,
                                                       dgate.get(), dup.get())));
     const std::vector<double> g = numbers_of(context.get(), gate.get());
@@ -90,16 +95,16 @@ std::vector<double> smoothing_factors(lpt_context *context, const std::vector<do
 
 TEST(SwigluSmoothing, GivesThePowerOfTwoAtOrAboveTheLargestUpOfEachColumn) {
   const Context context = make_context(3);
-  std::vector<double> up = draw_normal(307, 300 * kColumns);
-  for (size_t i = 0; i < up.size(); ++i) up[i] *= std::ldexp(1.0, static_cast<int>(i % kColumns) - 26);
+  std::vector<double> up = draw_normal(307, 300 * kLayerColumns);
+  for (size_t i = 0; i < up.size(); ++i) up[i] *= std::ldexp(1.0, static_cast<int>(i % kLayerColumns) - 26);
   for (int64_t r = 0; r < 300; ++r) {
-    up[static_cast<size_t>(r * kColumns + 5)] = 0.0;
-    up[static_cast<size_t>(r * kColumns + 6)] = r == 17 ? -8.0 : 0.5;  // a power of two equals its factor
+    up[static_cast<size_t>(r * kLayerColumns + 5)] = 0.0;
+    up[static_cast<size_t>(r * kLayerColumns + 6)] = r == 17 ? -8.0 : 0.5;  // a power of two equals its factor
   }
-  const std::vector<double> factors = smoothing_factors(context.get(), up, 300, kColumns);
-  for (int64_t c = 0; c < kColumns; ++c) {
+  const std::vector<double> factors = smoothing_factors(context.get(), up, 300, kLayerColumns);
+  for (int64_t c = 0; c < kLayerColumns; ++c) {
     double amax = 0.0;
-    for (int64_t r = 0; r < 300; ++r) amax = std::max(amax, std::abs(up[static_cast<size_t>(r * kColumns + c)]));
+    for (int64_t r = 0; r < 300; ++r) amax = std::max(amax, std::abs(up[static_cast<size_t>(r * kLayerColumns + c)]));
     const double factor = factors[static_cast<size_t>(c)];
     if (amax == 0.0) {
       EXPECT_EQ(1.0, factor) << "a column of zeros";
@@ -113,12 +118,13 @@ TEST(SwigluSmoothing, GivesThePowerOfTwoAtOrAboveTheLargestUpOfEachColumn) {
 
 TEST(SwigluSmoothing, LeavesTheOutputAlone) {
   const Context context = make_context();
-  const std::vector<double> up = draw_normal(308, kRows * kColumns);
+  const std::vector<double> up = draw_normal(308, kLayerRows * kLayerColumns);
   std::vector<uint8_t> smoothed;
-  smoothing_factors(context.get(), up, kRows, kColumns, &smoothed);
-  const Tensor gate = tensor_of(context.get(), LPT_FORMAT_F32, kRows, kColumns, draw_normal(306, kRows * kColumns));
-  const Tensor up_tensor = tensor_of(context.get(), LPT_FORMAT_F32, kRows, kColumns, up);
-  const Tensor output = make_tensor(context.get(), LPT_FORMAT_F32, kRows, kColumns);
+  smoothing_factors(context.get(), up, kLayerRows, kLayerColumns, &smoothed);
+  const Tensor gate =
+      tensor_of(context.get(), LPT_FORMAT_F32, kLayerRows, kLayerColumns, draw_normal(306, kLayerRows * kLayerColumns));
+  const Tensor up_tensor = tensor_of(context.get(), LPT_FORMAT_F32, kLayerRows, kLayerColumns, up);
+  const Tensor output = make_tensor(context.get(), LPT_FORMAT_F32, kLayerRows, kLayerColumns);
   ASSERT_TRUE(ok(context.get(),
                  lpt_swiglu_forward(context.get(), gate.get(), up_tensor.get(), nullptr, output.get(), nullptr)));
   EXPECT_EQ(smoothed, bytes_of(context.get(), output.get()));
@@ -155,22 +161,22 @@ TEST(Rmsnorm, OutputAndGradientsAreThoseOfTheFormula) {
   const Context context = make_context(2);
   constexpr double kEpsilon = 0.25;
   for (const lpt_format format : kFormats) {
-    const Norm norm = run_norm(context.get(), format, kRows, kColumns, kEpsilon);
+    const Norm norm = run_norm(context.get(), format, kLayerRows, kLayerColumns, kEpsilon);
     const std::vector<double> x = numbers_of(context.get(), norm.x.get());
     const std::vector<double> weight = numbers_of(context.get(), norm.weight.get());
     const std::vector<double> dy = numbers_of(context.get(), norm.dy.get());
-    std::vector<double> y(x.size()), dx(x.size()), inverse(kRows), dw(kColumns, 0.0);
-    for (size_t r = 0; r < static_cast<size_t>(kRows); ++r) {
-      const size_t first = r * kColumns;
+    std::vector<double> y(x.size()), dx(x.size()), inverse(kLayerRows), dw(kLayerColumns, 0.0);
+    for (size_t r = 0; r < static_cast<size_t>(kLayerRows); ++r) {
+      const size_t first = r * kLayerColumns;
       double squares = 0.0;
-      for (size_t c = 0; c < static_cast<size_t>(kColumns); ++c) squares += x[first + c] * x[first + c];
-      inverse[r] = 1.0 / std::sqrt(squares / kColumns + kEpsilon);
+      for (size_t c = 0; c < static_cast<size_t>(kLayerColumns); ++c) squares += x[first + c] * x[first + c];
+      inverse[r] = 1.0 / std::sqrt(squares / kLayerColumns + kEpsilon);
       double dot = 0.0;
-      for (size_t c = 0; c < static_cast<size_t>(kColumns); ++c) dot += dy[first + c] * weight[c] * x[first + c];
-      for (size_t c = 0; c < static_cast<size_t>(kColumns); ++c) {
+      for (size_t c = 0; c < static_cast<size_t>(kLayerColumns); ++c) dot += dy[first + c] * weight[c] * x[first + c];
+      for (size_t c = 0; c < static_cast<size_t>(kLayerColumns); ++c) {
         const size_t i = first + c;
         y[i] = x[i] * inverse[r] * weight[c];
-        dx[i] = inverse[r] * (dy[i] * weight[c] - x[i] * inverse[r] * inverse[r] * dot / kColumns);
+        dx[i] = inverse[r] * (dy[i] * weight[c] - x[i] * inverse[r] * inverse[r] * dot / kLayerColumns);
         dw[c] += dy[i] * x[i] * inverse[r];
       }
     }
@@ -184,8 +190,8 @@ TEST(Rmsnorm, OutputAndGradientsAreThoseOfTheFormula) {
 
 TEST(Rmsnorm, AddsToTheWeightGradient) {
   const Context context = make_context();
-  const Norm plain = run_norm(context.get(), LPT_FORMAT_F32, kRows, kColumns, 1e-5);
-  const Norm added = run_norm(context.get(), LPT_FORMAT_F32, kRows, kColumns, 1e-5, 1);
+  const Norm plain = run_norm(context.get(), LPT_FORMAT_F32, kLayerRows, kLayerColumns, 1e-5);
+  const Norm added = run_norm(context.get(), LPT_FORMAT_F32, kLayerRows, kLayerColumns, 1e-5, 1);
   std::vector<double> expected = numbers_of(context.get(), plain.dw.get());
   for (double &number : expected) number += 0.5;
   expect_near(expected, numbers_of(context.get(), added.dw.get()), LPT_FORMAT_F32, 1.0);
@@ -194,9 +200,9 @@ TEST(Rmsnorm, AddsToTheWeightGradient) {
 TEST(Rmsnorm, GivesTheSameGradientsOneByOne) {
   const Context context = make_context(2);
   lpt_context *c = context.get();
-  const Norm norm = run_norm(c, LPT_FORMAT_F32, kRows, kColumns, 1e-5);
-  const Tensor dx = make_tensor(c, LPT_FORMAT_F32, kRows, kColumns);
-  const Tensor dw = make_tensor(c, LPT_FORMAT_F32, {kColumns});
+  const Norm norm = run_norm(c, LPT_FORMAT_F32, kLayerRows, kLayerColumns, 1e-5);
+  const Tensor dx = make_tensor(c, LPT_FORMAT_F32, kLayerRows, kLayerColumns);
+  const Tensor dw = make_tensor(c, LPT_FORMAT_F32, {kLayerColumns});
   ASSERT_TRUE(ok(c, lpt_rmsnorm_backward(c, norm.x.get(), norm.weight.get(), norm.inverse.get(), norm.dy.get(), nullptr,
                                          dx.get(), nullptr)));
   ASSERT_TRUE(ok(c, lpt_rmsnorm_backward(c, norm.x.get(), norm.weight.get(), norm.inverse.get(), norm.dy.get(), nullptr,
@@ -208,8 +214,8 @@ TEST(Rmsnorm, GivesTheSameGradientsOneByOne) {
 TEST(Rmsnorm, GivesTheSameOutputWithoutTheInverse) {
   const Context context = make_context();
   lpt_context *c = context.get();
-  const Norm norm = run_norm(c, LPT_FORMAT_BF16, kRows, kColumns, 1e-5);
-  const Tensor y = make_tensor(c, LPT_FORMAT_BF16, kRows, kColumns);
+  const Norm norm = run_norm(c, LPT_FORMAT_BF16, kLayerRows, kLayerColumns, 1e-5);
+  const Tensor y = make_tensor(c, LPT_FORMAT_BF16, kLayerRows, kLayerColumns);
   ASSERT_TRUE(ok(c, lpt_rmsnorm_forward(c, norm.x.get(), norm.weight.get(), nullptr, y.get(), nullptr)));
   EXPECT_EQ(bytes_of(c, norm.y.get()), bytes_of(c, y.get()));
 }
@@ -249,10 +255,11 @@ TEST(Softmax, IsThatOfTheFormulaInEveryFormat) {
   const Context context = make_context(2);
   for (const lpt_format format : kFormats) {
     for (const double scale : {1.0, 0.125, -2.0}) {
-      const Tensor input = tensor_of(context.get(), format, kRows, kColumns, draw_normal(321, kRows * kColumns, 4.0));
+      const Tensor input = tensor_of(context.get(), format, kLayerRows, kLayerColumns,
+                                     draw_normal(321, kLayerRows * kLayerColumns, 4.0));
       lpt_softmax_options options = LPT_SOFTMAX_OPTIONS_INIT;
       options.scale = scale;
-      expect_near(exact_softmax(numbers_of(context.get(), input.get()), kColumns, scale),
+      expect_near(exact_softmax(numbers_of(context.get(), input.get()), kLayerColumns, scale),
                   run_softmax(context.get(), input, options), format, 1e-6);
     }
   }
@@ -300,20 +307,22 @@ TEST(Softmax, DoesNotOverflow) {
 TEST(Softmax, GradientIsThatOfTheFormula) {
   const Context context = make_context(2);
   for (const lpt_format format : kFormats) {
-    const Tensor output = tensor_of(context.get(), format, kRows, kColumns,
-                                    exact_softmax(draw_normal(323, kRows * kColumns, 2.0), kColumns, 1.0));
-    const Tensor dy = tensor_of(context.get(), format, kRows, kColumns, draw_normal(324, kRows * kColumns));
-    const Tensor dx = make_tensor(context.get(), format, kRows, kColumns);
+    const Tensor output =
+        tensor_of(context.get(), format, kLayerRows, kLayerColumns,
+                  exact_softmax(draw_normal(323, kLayerRows * kLayerColumns, 2.0), kLayerColumns, 1.0));
+    const Tensor dy =
+        tensor_of(context.get(), format, kLayerRows, kLayerColumns, draw_normal(324, kLayerRows * kLayerColumns));
+    const Tensor dx = make_tensor(context.get(), format, kLayerRows, kLayerColumns);
     lpt_softmax_options options = LPT_SOFTMAX_OPTIONS_INIT;
     options.scale = 0.5;
     ASSERT_TRUE(ok(context.get(), lpt_softmax_backward(context.get(), output.get(), dy.get(), &options, dx.get())));
     const std::vector<double> y = numbers_of(context.get(), output.get());
     const std::vector<double> d = numbers_of(context.get(), dy.get());
     std::vector<double> expected(y.size());
-    for (size_t r = 0; r < static_cast<size_t>(kRows); ++r) {
+    for (size_t r = 0; r < static_cast<size_t>(kLayerRows); ++r) {
       double dot = 0.0;
-      for (size_t i = r * kColumns; i < (r + 1) * kColumns; ++i) dot += y[i] * d[i];
-      for (size_t i = r * kColumns; i < (r + 1) * kColumns; ++i) expected[i] = 0.5 * y[i] * (d[i] - dot);
+      for (size_t i = r * kLayerColumns; i < (r + 1) * kLayerColumns; ++i) dot += y[i] * d[i];
+      for (size_t i = r * kLayerColumns; i < (r + 1) * kLayerColumns; ++i) expected[i] = 0.5 * y[i] * (d[i] - dot);
     }
     expect_near(expected, numbers_of(context.get(), dx.get()), format, 1e-2);
   }

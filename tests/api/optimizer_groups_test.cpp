@@ -4,7 +4,7 @@
 namespace lpt::test {
 namespace {
 
-constexpr int64_t kElements = 1 << 15;
+constexpr int64_t kGroupElements = 1 << 15;
 constexpr size_t kFirstCodes = 32 + 16 + 12;
 constexpr size_t kSectionBytes = 12;
 
@@ -22,7 +22,7 @@ std::vector<uint8_t> state_after(const Option &option, const std::vector<float> 
 TEST(OptimizerGroups, HoldWhatQuantizeGivesForOneRow) {
   const Context context = make_context();
   lpt_context *c = context.get();
-  std::vector<double> numbers = draw_normal(590, kElements - 50);  // the last group is short
+  std::vector<double> numbers = draw_normal(590, kGroupElements - 50);  // the last group is short
   for (size_t i = 0; i < numbers.size(); ++i) numbers[i] *= std::exp2(static_cast<double>(i / 128 % 80) - 40.0);
   numbers[300] = INFINITY;
   numbers[400] = -INFINITY;
@@ -58,12 +58,12 @@ Counts counts_of(const Kind &kind, double share, lpt_optimizer_underflow underfl
   Option option;
   option.second = kind.format;
   const auto root = static_cast<float>(std::sqrt(share * kind.smallest));
-  std::vector<float> gradient(kElements, root);
-  for (int64_t i = 0; i < kElements; i += kind.block) gradient[static_cast<size_t>(i)] = 1.0f;
+  std::vector<float> gradient(kGroupElements, root);
+  for (int64_t i = 0; i < kGroupElements; i += kind.block) gradient[static_cast<size_t>(i)] = 1.0f;
   const std::vector<uint8_t> state = state_after(option, gradient, underflow);
-  const size_t begin = kFirstCodes + 4 * kElements + 12;  // the first moment is f32
+  const size_t begin = kFirstCodes + 4 * kGroupElements + 12;  // the first moment is f32
   Counts counts;
-  for (int64_t i = 0; i < kElements; ++i) {
+  for (int64_t i = 0; i < kGroupElements; ++i) {
     if (i % kind.block == 0) continue;
     const uint8_t code = state[begin + static_cast<size_t>(i)];
     (code == 0 ? counts.zero : code == 1 ? counts.least : counts.other)++;
@@ -71,8 +71,8 @@ Counts counts_of(const Kind &kind, double share, lpt_optimizer_underflow underfl
   return counts;
 }
 
-const Kind kKinds[] = {{"e4m3fn, one scale", LPT_FORMAT_E4M3FN_TENSOR, kElements, 0x1p-9 / 448},
-                       {"e5m2, one scale", LPT_FORMAT_E5M2_TENSOR, kElements, 0x1p-16 / 57344},
+const Kind kKinds[] = {{"e4m3fn, one scale", LPT_FORMAT_E4M3FN_TENSOR, kGroupElements, 0x1p-9 / 448},
+                       {"e5m2, one scale", LPT_FORMAT_E5M2_TENSOR, kGroupElements, 0x1p-16 / 57344},
                        {"e4m3fn, groups", LPT_FORMAT_E4M3FN_1X128, 128, 0x1p-9 / 448},
                        {"e5m2, groups", LPT_FORMAT_E5M2_1X128, 128, 0x1p-16 / 57344},
                        {"trees", LPT_FORMAT_DYNAMIC_1X256, 256, 3.25e-7}};

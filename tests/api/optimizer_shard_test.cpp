@@ -36,7 +36,7 @@ std::vector<Kind> kinds() {
 }
 
 template <typename Number>
-std::vector<Number> part_of(const std::vector<Number> &whole, int64_t begin, int64_t end) {
+std::vector<Number> slice_of(const std::vector<Number> &whole, int64_t begin, int64_t end) {
   return std::vector<Number>(whole.begin() + begin, whole.begin() + end);
 }
 
@@ -50,13 +50,13 @@ std::vector<double> trained(const Kind &kind, int64_t begin, int64_t end, int32_
     option.whole_elements = kElements;
     option.begin = begin;
   }
-  Trainee trainee(context.get(), options, option, part_of(draw_normal(550, kElements), begin, end), kind.value_format);
+  Trainee trainee(context.get(), options, option, slice_of(draw_normal(550, kElements), begin, end), kind.value_format);
   for (int t = 0; t < kSteps; ++t) {
     std::vector<double> gradient = draw_normal(551 + static_cast<uint64_t>(t), kElements);
     for (size_t i = 0; i < gradient.size(); ++i) gradient[i] = std::ldexp(gradient[i], -static_cast<int>(i % 40));
     lpt_optimizer_step_options step = stochastic_at(0.01, static_cast<uint32_t>(t));
     step.random.offset = 5;
-    trainee.step(part_of(floats(gradient), begin, end), step);
+    trainee.step(slice_of(floats(gradient), begin, end), step);
   }
   return trainee.values();
 }

@@ -10,7 +10,7 @@ namespace {
 
 using states::resealed;
 
-constexpr int64_t kElements = 300;  // full blocks and a partial block
+constexpr int64_t kStateElements = 300;  // full blocks and a partial block
 
 struct Kind {
   const char *name;
@@ -39,18 +39,18 @@ std::vector<Kind> kinds() {
   kinds[6].option.second = LPT_FORMAT_E5M2_TENSOR;
   kinds[6].option.scaling = LPT_SCALER_KIND_DELAYED;
   kinds[7].option.compensation = LPT_FORMAT_BF16;
-  kinds[7].option.whole_elements = 10 * kElements;
+  kinds[7].option.whole_elements = 10 * kStateElements;
   kinds[7].option.begin = 7;
   return kinds;
 }
 
 Trainee trainee_of(lpt_context *c, const Kind &kind) {
-  return Trainee(c, options_of(kind.method), kind.option, draw_normal(520, kElements), kind.value_format);
+  return Trainee(c, options_of(kind.method), kind.option, draw_normal(520, kStateElements), kind.value_format);
 }
 
 void train(Trainee &trainee, int begin, int end) {
   for (int t = begin; t < end; ++t) {
-    trainee.step(floats(draw_normal(521 + static_cast<uint64_t>(t), kElements)),
+    trainee.step(floats(draw_normal(521 + static_cast<uint64_t>(t), kStateElements)),
                  stochastic_at(0.01, static_cast<uint32_t>(t)));
   }
 }

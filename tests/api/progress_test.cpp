@@ -8,8 +8,8 @@
 namespace lpt::test {
 namespace {
 
-const int64_t kRows = kIsSanitized ? 1650 : 2000;
-const int64_t kColumns = kIsSanitized ? 2700 : 3000;
+const int64_t kCastRows = kIsSanitized ? 1650 : 2000;
+const int64_t kCastColumns = kIsSanitized ? 2700 : 3000;
 
 // Records all reports of a call. Cancels the call at report number `stop_at`.
 struct Reports {
@@ -31,7 +31,7 @@ struct Reports {
 const std::vector<float> &numbers() {
   static const std::vector<float> drawn = [] {
     Random random(91);
-    return draw(random, Values::kNormal, kRows * kColumns);
+    return draw(random, Values::kNormal, kCastRows * kCastColumns);
   }();
   return drawn;
 }
@@ -57,16 +57,16 @@ struct Way {
   const char *name;
   lpt_format format;
   bool has_transposed, has_rotation, goes_back;
-  int64_t rows = kRows, columns = kColumns;
+  int64_t rows = kCastRows, columns = kCastColumns;
 };
 
 const Way kWays[] = {
     {"lines", LPT_FORMAT_E4M3FN_ROW, false, false, false},
     {"lines of blocks", LPT_FORMAT_E5M2_128X128, false, false, false},
     {"tensor scale", LPT_FORMAT_E4M3FN_TENSOR, false, false, false},
-    {"one row", LPT_FORMAT_MXFP8_E4M3, false, false, false, 1, kRows *kColumns},
-    {"one ternary row", LPT_FORMAT_TERNARY_TENSOR, false, false, false, 1, kRows *kColumns},
-    {"one row of 6 bits", LPT_FORMAT_MXFP6_E2M3, false, false, false, 1, kRows *kColumns},
+    {"one row", LPT_FORMAT_MXFP8_E4M3, false, false, false, 1, kCastRows *kCastColumns},
+    {"one ternary row", LPT_FORMAT_TERNARY_TENSOR, false, false, false, 1, kCastRows *kCastColumns},
+    {"one row of 6 bits", LPT_FORMAT_MXFP6_E2M3, false, false, false, 1, kCastRows *kCastColumns},
     {"both outputs", LPT_FORMAT_MXFP8_E4M3, true, false, false},
     {"rotated", LPT_FORMAT_MXFP4, false, true, false},
     {"there and back", LPT_FORMAT_NVFP4, false, false, true},
@@ -93,7 +93,7 @@ Result cast(lpt_context *context, const Way &way) {
 // Formats to decode: by rows, one row, and full packs and blocks.
 struct Codes {
   const char *format;
-  int64_t rows = kRows, columns = kColumns;
+  int64_t rows = kCastRows, columns = kCastColumns;
 };
 
 const Codes kCodes[] = {
@@ -101,9 +101,9 @@ const Codes kCodes[] = {
     {"e4m3fn_row"},
     {"nvfp4_16x16"},
     {"e4m3fn/column/e8m0fnu/f32"},
-    {"mxfp6_e2m3", 1, kRows *kColumns},
-    {"ternary_tensor", 1, kRows *kColumns},
-    {"e4m3fn_row", 1, kRows *kColumns},
+    {"mxfp6_e2m3", 1, kCastRows *kCastColumns},
+    {"ternary_tensor", 1, kCastRows *kCastColumns},
+    {"e4m3fn_row", 1, kCastRows *kCastColumns},
 };
 
 // A GEMM of m × k and k × n.
@@ -162,7 +162,7 @@ Work multiplication(const Gemm &gemm) {
 std::vector<Work> all_work() {
   std::vector<Work> result;
   for (const Way &way : kWays) {
-    result.push_back({way.name, kRows * kColumns, [way](lpt_context *context) { return cast(context, way); }});
+    result.push_back({way.name, kCastRows * kCastColumns, [way](lpt_context *context) { return cast(context, way); }});
   }
   for (const Codes &codes : kCodes) result.push_back(decoding(codes));
   for (const Gemm &gemm : kGemms) result.push_back(multiplication(gemm));

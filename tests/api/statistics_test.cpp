@@ -73,13 +73,13 @@ void expect_counted(const lpt_statistics_info &found, const std::vector<double> 
   }
 }
 
-constexpr lpt_format kFormats[] = {LPT_FORMAT_E4M3FN,       LPT_FORMAT_BF16,         LPT_FORMAT_E4M3FN_TENSOR,
-                                   LPT_FORMAT_E5M2_ROW,     LPT_FORMAT_E4M3FN_1X128, LPT_FORMAT_INT8,
-                                   LPT_FORMAT_E5M2_128X128, LPT_FORMAT_MXFP8_E4M3,   LPT_FORMAT_MXFP6_E2M3,
-                                   LPT_FORMAT_MXFP4,        LPT_FORMAT_NVFP4,        LPT_FORMAT_INT8_ROW,
-                                   LPT_FORMAT_INT4_1X32,    LPT_FORMAT_UINT4_1X64,   LPT_FORMAT_NF4_1X64,
-                                   LPT_FORMAT_MXINT8,       LPT_FORMAT_E3M0_TENSOR,  LPT_FORMAT_TERNARY_TENSOR,
-                                   LPT_FORMAT_F32};
+constexpr lpt_format kCountedFormats[] = {LPT_FORMAT_E4M3FN,       LPT_FORMAT_BF16,         LPT_FORMAT_E4M3FN_TENSOR,
+                                          LPT_FORMAT_E5M2_ROW,     LPT_FORMAT_E4M3FN_1X128, LPT_FORMAT_INT8,
+                                          LPT_FORMAT_E5M2_128X128, LPT_FORMAT_MXFP8_E4M3,   LPT_FORMAT_MXFP6_E2M3,
+                                          LPT_FORMAT_MXFP4,        LPT_FORMAT_NVFP4,        LPT_FORMAT_INT8_ROW,
+                                          LPT_FORMAT_INT4_1X32,    LPT_FORMAT_UINT4_1X64,   LPT_FORMAT_NF4_1X64,
+                                          LPT_FORMAT_MXINT8,       LPT_FORMAT_E3M0_TENSOR,  LPT_FORMAT_TERNARY_TENSOR,
+                                          LPT_FORMAT_F32};
 
 TEST(Statistics, CountWhatEveryKindOfOutputMadeOfTheNumbers) {
   const int64_t rows = 70;
@@ -88,7 +88,7 @@ TEST(Statistics, CountWhatEveryKindOfOutputMadeOfTheNumbers) {
   for (const lpt_format from : {LPT_FORMAT_F32, LPT_FORMAT_BF16, LPT_FORMAT_F64}) {
     const Tensor source = tensor_of(context.get(), from, rows, columns, draw_normal(81, rows * columns, 3.0));
     const std::vector<double> numbers = numbers_of(context.get(), source.get());
-    for (const lpt_format format : kFormats) {
+    for (const lpt_format format : kCountedFormats) {
       const Statistics statistics = make_statistics(context.get());
       const lpt_quantize_options options = counting(statistics);
       const std::string where = name_of(from) + " to " + name_of(format);
@@ -125,7 +125,7 @@ TEST(Statistics, DoNotChangeTheCast) {
   const Context context = make_context(2);
   const Tensor source = tensor_of(context.get(), LPT_FORMAT_F32, 130, 700, draw_normal(82, 130 * 700));
   const Statistics statistics = make_statistics(context.get());
-  for (const lpt_format format : kFormats) {
+  for (const lpt_format format : kCountedFormats) {
     lpt_quantize_options options = counting(statistics);
     if (format != LPT_FORMAT_NF4_1X64) options.rounding = LPT_ROUNDING_STOCHASTIC;
     const Tensor counted_cast = make_tensor(context.get(), format, 130, 700);
@@ -141,7 +141,7 @@ TEST(Statistics, AreTheSameForAnyNumberOfThreads) {
   const int64_t rows = 333;
   const int64_t columns = 1501;
   const std::vector<double> numbers = draw_normal(83, rows * columns);
-  for (const lpt_format format : kFormats) {
+  for (const lpt_format format : kCountedFormats) {
     lpt_statistics_info first{};
     for (const int32_t threads : {1, 3}) {
       const Context context = make_context(threads);

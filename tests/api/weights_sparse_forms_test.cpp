@@ -45,11 +45,11 @@ std::vector<double> draw_sparse(uint64_t place, int64_t rows, int64_t columns) {
 }
 
 // Counts the memory of a context. Fills it with 0xFF, so that reads of unwritten memory are detected.
-struct Counter {
+struct CallCounter {
   size_t live = 0, most = 0;
 
   static void *take(void *user, size_t bytes, size_t alignment) {
-    auto &self = *static_cast<Counter *>(user);
+    auto &self = *static_cast<CallCounter *>(user);
     void *memory = nullptr;
     if (posix_memalign(&memory, alignment, bytes) != 0) return nullptr;
     std::memset(memory, 0xFF, bytes);
@@ -58,17 +58,17 @@ struct Counter {
     return memory;
   }
   static void give(void *user, void *memory, size_t bytes) {
-    static_cast<Counter *>(user)->live -= bytes;
+    static_cast<CallCounter *>(user)->live -= bytes;
     std::free(memory);
   }
 };
 
-Context make_counted(Counter &counter, lpt_isa isa, int32_t threads) {
+Context make_counted(CallCounter &counter, lpt_isa isa, int32_t threads) {
   lpt_context_options options = LPT_CONTEXT_OPTIONS_INIT;
   options.isa = isa;
   options.thread_count = threads;
-  options.allocate = Counter::take;
-  options.release = Counter::give;
+  options.allocate = CallCounter::take;
+  options.release = CallCounter::give;
   options.allocator_user = &counter;
   Context context;
   EXPECT_EQ(LPT_OK, lpt_context_create(&options, out(context)));
@@ -175,7 +175,7 @@ Outcome run(lpt_context *c, const Form &form, const lpt_tensor *a, const lpt_ten
 }
 
 TEST(SparseWeightsForms, GiveWhatDenseOnesGive) {
-  Counter counters[3];
+  CallCounter counters[3];
   const Context contexts[] = {make_counted(counters[0], LPT_ISA_AUTO, 1), make_counted(counters[1], LPT_ISA_AUTO, 3),
                               make_counted(counters[2], LPT_ISA_REFERENCE, 1)};
   Random random(871);
@@ -243,7 +243,7 @@ TEST(SparseWeightsForms, APlanTellsAllThatACallTakes) {
   for (const lpt_isa isa : {LPT_ISA_AUTO, LPT_ISA_REFERENCE}) {
     for (const lpt_weights_options &options : {storage(LPT_WEIGHTS_STORAGE_ALL), storage(LPT_WEIGHTS_STORAGE_BITMASK),
                                                storage(LPT_WEIGHTS_STORAGE_BLOCK_SPARSE)}) {
-      Counter counter;
+      CallCounter counter;
       const Context context = make_counted(counter, isa, 2);
       lpt_context *const c = context.get();
       const int64_t m = 20, n = 512, k = 640;
@@ -254,7 +254,7 @@ TEST(SparseWeightsForms, APlanTellsAllThatACallTakes) {
       ASSERT_TRUE(ok(c, lpt_gemm_plan_create(c, a.get(), b.get(), &gemm, result.get(), &plan)));
       lpt_gemm_plan_info values = LPT_GEMM_PLAN_INFO_INIT;
       EXPECT_TRUE(ok(c, lpt_gemm_plan_read(c, plan, &values)));
-      Counter fresh;  // of a context without scratch
+      CallCounter fresh;  // of a context without scratch
       const Context other = make_counted(fresh, isa, 2);
       const size_t before = fresh.live;
       lpt_gemm_operands operands = LPT_GEMM_OPERANDS_INIT;
@@ -318,7 +318,7 @@ struct Experts {
 };
 
 size_t scratch_of(int64_t count, const lpt_weights_options &options, lpt_format format) {
-  Counter counter;
+  CallCounter counter;
   const Context context = make_counted(counter, LPT_ISA_AUTO, 1);
   const Experts experts(context.get(), count, options, format);
   const size_t before = counter.most = counter.live;

@@ -43,8 +43,8 @@ struct Operand {
 };
 
 // A test problem: shapes around the tiles (12 rows), lanes (32) and key blocks (96) of the kernels.
-struct Problem {
-  Problem(Random &random, bool are_pairs)
+struct AttentionProblem {
+  AttentionProblem(Random &random, bool are_pairs)
       : shape(draw_shape(random)),
         format(other(random, are_pairs)),
         has_mask(random.chance(0.4)),
@@ -112,7 +112,7 @@ struct Row {
   double log_sum = -kInfinity, error = 0;
 };
 
-Row look(const Problem &p, int64_t b, int64_t h, int64_t i) {
+Row look(const AttentionProblem &p, int64_t b, int64_t h, int64_t i) {
   const AttentionShape &s = p.shape;
   Row row{Numbers(static_cast<size_t>(s.keys), -kInfinity)};
   double peak = -kInfinity, sum = 0;
@@ -152,7 +152,7 @@ void expect_near(const Operand &operand, int64_t b, int64_t h, int64_t i, int64_
 }
 
 // Relative error of weights that are rounded to bf16, and of f32 sums over keys.
-double weight_error(bool are_pairs, const Row &row, const Problem &p) {
+double weight_error(bool are_pairs, const Row &row, const AttentionProblem &p) {
   return (are_pairs ? 0x1p-8 : 0.0) + 2 * row.error + kEps * (8 + static_cast<double>(p.shape.keys));
 }
 
@@ -169,7 +169,7 @@ bool are_pairs(const char *kernel) {
   return name.ends_with("_bf16") || name.ends_with("_amx");
 }
 
-AttentionForwardRequest forward_request(Problem &p, Operand &output, Operand &log_sums) {
+AttentionForwardRequest forward_request(AttentionProblem &p, Operand &output, Operand &log_sums) {
   AttentionForwardRequest request{};
   request.shape = p.shape;
   request.query = p.query.view();
@@ -187,10 +187,11 @@ TEST(AttentionForward, IsNearItsDefinition) {
   for (const auto &kernel : attention_forward_kernels()) {
     if (!can_run(kernel)) continue;
     for (int n = 0; n < (kIsSanitized ? 10 : 40); ++n) {
-      Problem p(random, are_pairs(kernel.name));
+      AttentionProblem p(random, are_pairs(kernel.name));
       const AttentionShape &s = p.shape;
       const std::string where = p.text(kernel.name);
-      Operand output(random.of(Problem::kFloats), s.batch, p.heads(), s.queries, s.value_width, random.below(3));
+      Operand output(random.of(AttentionProblem::kFloats), s.batch, p.heads(), s.queries, s.value_width,
+                     random.below(3));
       Operand log_sums(LPT_FORMAT_F32, s.batch, p.heads(), s.queries, 1, random.below(3));
       AttentionForwardRequest request = forward_request(p, output, log_sums);
       with_scratch(kernel, request, [&] { kernel.run(request); });
@@ -228,7 +229,7 @@ TEST(AttentionForward, BitsDoNotDependOnParts) {
   for (const auto &kernel : attention_forward_kernels()) {
     if (!can_run(kernel)) continue;
     for (int n = 0; n < 20; ++n) {
-      Problem p(random, are_pairs(kernel.name));
+      AttentionProblem p(random, are_pairs(kernel.name));
       const AttentionShape &s = p.shape;
       Operand whole(LPT_FORMAT_F32, s.batch, p.heads(), s.queries, s.value_width, 0),
           parts(LPT_FORMAT_F32, s.batch, p.heads(), s.queries, s.value_width, 0);
@@ -252,7 +253,7 @@ TEST(AttentionForward, NanReachesTheRowsThatSeeIt) {
   for (const auto &kernel : attention_forward_kernels()) {
     if (!can_run(kernel)) continue;
     for (const float special : {std::numeric_limits<float>::quiet_NaN(), INFINITY}) {
-      Problem p(random, are_pairs(kernel.name));
+      AttentionProblem p(random, are_pairs(kernel.name));
       p.shape = {1, 1, 1, 140, 140, 16, 8, 0.25, true, 280};
       p.has_mask = false;
       const lpt_format format = LPT_FORMAT_BF16;
@@ -296,7 +297,7 @@ struct Gradients {
   Expected query, key, value;
 };
 
-Gradients differentiate(const Problem &p, bool pairs, Operand &output, Operand &log_sums) {
+Gradients differentiate(const AttentionProblem &p, bool pairs, Operand &output, Operand &log_sums) {
   const AttentionShape &s = p.shape;
   Gradients g{Expected(p.query), Expected(p.key), Expected(p.value)};
   const double rounding = pairs ? 0x1p-8 : 0.0, sums = kEps * static_cast<double>(s.queries * s.group + s.keys + 8);
@@ -362,15 +363,15 @@ TEST(AttentionBackward, IsNearItsDefinition) {
     if (!can_run(kernel)) continue;
     const bool pairs = are_pairs(kernel.name);
     for (int n = 0; n < (kIsSanitized ? 10 : 40); ++n) {
-      Problem p(random, pairs);
+      AttentionProblem p(random, pairs);
       const AttentionShape &s = p.shape;
       const std::string where = p.text(kernel.name);
       Operand output(LPT_FORMAT_F32, s.batch, p.heads(), s.queries, s.value_width, 0);
       Operand log_sums(LPT_FORMAT_F32, s.batch, p.heads(), s.queries, 1, random.below(3));
       const Gradients expected = differentiate(p, pairs, output, log_sums);
       const auto like = [&](const Operand &operand) {
-        return Operand(random.of(Problem::kFloats), operand.batch, operand.heads, operand.positions, operand.width,
-                       random.below(3));
+        return Operand(random.of(AttentionProblem::kFloats), operand.batch, operand.heads, operand.positions,
+                       operand.width, random.below(3));
       };
       Operand query = like(p.query), key = like(p.key), value = like(p.value);
       AttentionBackwardRequest request{};

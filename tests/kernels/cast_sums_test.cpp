@@ -16,7 +16,7 @@ namespace lpt::test {
 namespace {
 
 constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
-constexpr float kInfinity = std::numeric_limits<float>::infinity();
+constexpr float kInfiniteSum = std::numeric_limits<float>::infinity();
 
 // All presets that casts support, and block shapes without a preset.
 std::vector<lpt_format> targets() {
@@ -353,7 +353,8 @@ TEST(CastSumsReference, MatchesACountInDouble) {
 
 // Expected values are computed by hand. e4m3fn: largest 448, smallest 2^-9.
 TEST(CastSumsReference, CountsSpecialNumbers) {
-  const float numbers[] = {1, -kNan, kInfinity, -kInfinity, 450, -448, 0, -0.0f, 0x1p-10f, -0x1p-20f, 0x1p-9f, 1.0625f};
+  const float numbers[] = {1, -kNan, kInfiniteSum, -kInfiniteSum, 450,     -448,
+                           0, -0.0f, 0x1p-10f,     -0x1p-20f,     0x1p-9f, 1.0625f};
   QuantizeCase c;
   c.target = LPT_FORMAT_E4M3FN;
   c.columns = static_cast<int64_t>(std::size(numbers));
@@ -378,7 +379,7 @@ TEST(CastSumsReference, CountsSpecialNumbers) {
 
 // uint4 over 0 .. 15 with scale 1 and zero point 5: -5 .. 10 fit.
 TEST(CastSumsReference, CountsWhatLeavesTheRangeOfAZeroPoint) {
-  const float numbers[] = {-5, -5.5f, -5.75f, 10, 10.5f, 10.75f, 0.25f, kInfinity, -1e30f, kNan};
+  const float numbers[] = {-5, -5.5f, -5.75f, 10, 10.5f, 10.75f, 0.25f, kInfiniteSum, -1e30f, kNan};
   QuantizeCase c;
   c.target = LPT_FORMAT_UINT4_1X32;
   c.columns = static_cast<int64_t>(std::size(numbers));

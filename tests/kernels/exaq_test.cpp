@@ -5,14 +5,14 @@
 namespace lpt::test {
 namespace {
 
-struct Problem {
+struct ExaqProblem {
   int32_t bits;
   double clip, scale;
   bool is_causal;
 };
 
 // exp, its argument, and the roundings of sum and product are 5 units; the magnitude of the argument adds the remainder.
-double exaq_error(const Problem &p) { return kEps * (5.0 - p.clip); }
+double exaq_error(const ExaqProblem &p) { return kEps * (5.0 - p.clip); }
 
 // The levels of a row, by the definition.
 struct Levels {
@@ -24,13 +24,13 @@ struct Levels {
 };
 
 TEST(SoftmaxExaq, NumbersAreOfFewLevels) {
-  constexpr Problem kProblems[] = {
+  constexpr ExaqProblem kProblems[] = {
       {2, -3.5, 1.0, false}, {3, -3.8, 0.5, true}, {4, -5.0, -1.0, false}, {2, -1.0, 2.0, true}};
   Random random(24);
   int64_t checked = 0;
   for (const auto &row : softmax_exaq_kernels()) {
     if (!can_run(row)) continue;
-    for (const Problem &p : kProblems) {
+    for (const ExaqProblem &p : kProblems) {
       for (const int64_t columns : kSimdEdges) {
         const int64_t rows = 1 + random.below(4);
         Matrix input(random.of(kFormats), rows, columns, 1, 8), output(random.of(kFormats), rows, columns, 3, 8);

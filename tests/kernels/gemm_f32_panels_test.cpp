@@ -53,7 +53,7 @@ const char *const kPackedFormats[] = {"f32",
                                       "e7m0b63-finite/1x32/f32"};
 
 // If scales vary along k, every step of k multiplies an element of b by its scale.
-std::vector<float> numbers_of(const LaneReader &lanes, int64_t count) {
+std::vector<float> scaled_numbers_of(const LaneReader &lanes, int64_t count) {
   std::vector<float> numbers;
   for (int64_t lane = 0; lane < count; ++lane) {
     for (int64_t p = 0; p < lanes.k; ++p) {
@@ -73,8 +73,8 @@ class GemmF32Panels : public GemmKernelTest, public testing::WithParamInterface<
     Matrix expected(problem.c.format().id, problem.c.rows(), problem.c.columns(), problem.padding);
     std::memcpy(expected.data.data(), problem.c.data.data(), problem.c.data.bytes());
     const int64_t k = request.k;
-    const std::vector<float> a = numbers_of(a_of(problem), problem.c.rows());
-    const std::vector<float> b = numbers_of(b_of(problem), problem.c.columns());
+    const std::vector<float> a = scaled_numbers_of(a_of(problem), problem.c.rows());
+    const std::vector<float> b = scaled_numbers_of(b_of(problem), problem.c.columns());
     for (int64_t i = request.first_row; i < request.first_row + request.m; ++i) {
       for (int64_t j = request.first_column; j < request.first_column + request.n; ++j) {
         float sum = 0;

@@ -83,8 +83,8 @@ void fill(Matrix &matrix, Random &random) {
   }
 }
 
-struct Problem {
-  Problem(const SparseCase &s, Random &random)
+struct SparseProblem {
+  SparseProblem(const SparseCase &s, Random &random)
       : a(s.a, s.m, s.k, s.padding), b(s, random), before(s.c, s.m, s.n, s.padding), bias(LPT_FORMAT_F32, 1, s.n) {
     fill(a, random);
     fill(b.stored, random);
@@ -137,7 +137,7 @@ Matrix &copy(const Matrix &from, Matrix &to) {
   return to;
 }
 
-void run(const KernelEntry<GemmRequest> &kernel, Problem &problem, const SparseCase &s, Matrix &c) {
+void run(const KernelEntry<GemmRequest> &kernel, SparseProblem &problem, const SparseCase &s, Matrix &c) {
   std::vector<std::byte> empty;
   const GemmRequest sizes = problem.request(s, copy(problem.before, c), empty);
   std::vector<std::byte> scratch(kernel.scratch_bytes(sizes) + 64);
@@ -153,7 +153,7 @@ void run(const KernelEntry<GemmRequest> &kernel, Problem &problem, const SparseC
 TEST(SparseGemmKernels, EqualTheReferenceBitForBit) {
   Random random(601);
   for (const SparseCase &s : kCases) {
-    Problem problem(s, random);
+    SparseProblem problem(s, random);
     Matrix expected(s.c, s.m, s.n, s.padding);
     Matrix found(s.c, s.m, s.n, s.padding);
     run(sparse_gemm_kernels().back(), problem, s, expected);
@@ -171,7 +171,7 @@ TEST(SparseGemmKernels, EqualTheReferenceBitForBit) {
 TEST(SparseGemmKernels, MatchSumsInDouble) {
   Random random(602);
   for (const SparseCase &s : kCases) {
-    Problem problem(s, random);
+    SparseProblem problem(s, random);
     Matrix found(s.c, s.m, s.n, s.padding);
     run(sparse_gemm_kernels().back(), problem, s, found);
     for (int64_t i = 0; i < s.m; ++i) {
@@ -203,7 +203,7 @@ TEST(SparseGemmKernels, PropagateNanAndInfinity) {
   for (int trial = 0; trial < 20; ++trial) {
     const SparseCase s = {
         trial % 2 == 0 ? LPT_FORMAT_F32 : LPT_FORMAT_BF16, LPT_FORMAT_BF16, LPT_FORMAT_F32, 5, 9, 700};
-    Problem problem(s, random);
+    SparseProblem problem(s, random);
     const float others[] = {INFINITY, -INFINITY, NAN};
     for (int64_t i = 1; i < s.m; ++i) {  // the first row is finite
       for (int64_t count = random.below(3); count >= 0; --count) {
@@ -244,7 +244,7 @@ TEST(SparseGemmKernels, DecodeEveryCode) {
   for (const lpt_format element : {LPT_FORMAT_E4M3FN, LPT_FORMAT_E5M2}) {
     Random random(605);
     const SparseCase s = {LPT_FORMAT_F32, element, LPT_FORMAT_F32, 1, 256, 64};
-    Problem problem(s, random);
+    SparseProblem problem(s, random);
     for (int64_t p = 0; p < s.k; ++p) problem.a.set(0, p, 1.0f);
     for (int64_t code = 0; code < 256; ++code) {
       for (int64_t i = 0; i < s.k / 2; ++i) problem.b.stored.set_code(code, i, 0);
@@ -267,7 +267,7 @@ TEST(SparseGemmKernels, DecodeEveryCode) {
 TEST(SparseGemmKernels, SayWhyTheyReject) {
   Random random(603);
   const SparseCase s = kCases[0];
-  Problem problem(s, random);
+  SparseProblem problem(s, random);
   Matrix c(s.c, s.m, s.n);
   std::vector<std::byte> none;
   for (const KernelEntry<GemmRequest> &kernel : sparse_gemm_kernels()) {

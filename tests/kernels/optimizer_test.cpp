@@ -36,8 +36,8 @@ StepConstants constants_of(double t, double learning_rate, double decay, double 
 bool has_scale(lpt_format element) { return element != LPT_FORMAT_F32 && element != LPT_FORMAT_BF16; }
 
 // The four arrays of one parameter, with canaries.
-struct Problem {
-  Problem(lpt_format gradient_format, lpt_format first, lpt_format second, lpt_format parameter, int64_t count)
+struct UpdateProblem {
+  UpdateProblem(lpt_format gradient_format, lpt_format first, lpt_format second, lpt_format parameter, int64_t count)
       : gradient(gradient_format, 1, count),
         first(first, 1, count),
         second(second, 1, count),
@@ -130,7 +130,7 @@ TEST(Adamw, IsTheFormula) {
     for (const lpt_format second : {LPT_FORMAT_E4M3FN, LPT_FORMAT_E4M3, LPT_FORMAT_E5M2}) {
       for (const bool is_clamped : {false, true}) {
         constexpr int64_t kCount = 500;
-        Problem problem(LPT_FORMAT_F32, first, second, LPT_FORMAT_F32, kCount);
+        UpdateProblem problem(LPT_FORMAT_F32, first, second, LPT_FORMAT_F32, kCount);
         problem.gradient.fill(random, Values::kOutliers);
         problem.parameter.fill(random, Values::kNormal);
         std::vector<double> m(kCount), v(kCount), p(kCount), p_error(kCount);
@@ -188,7 +188,7 @@ TEST(Adamw, KeepsASecondMomentFromVanishingWhenItIsClamped) {
       for (const auto &row : step_kernels()) {
         if (!can_run(row)) continue;
         Random random(3);
-        Problem problem(LPT_FORMAT_F32, LPT_FORMAT_F32, second, LPT_FORMAT_F32, 2);
+        UpdateProblem problem(LPT_FORMAT_F32, LPT_FORMAT_F32, second, LPT_FORMAT_F32, 2);
         for (Matrix *matrix : {&problem.gradient, &problem.first, &problem.parameter})
           matrix->fill(random, Values::kNormal);
         problem.gradient.set(0, 0, 1e-20f);
@@ -208,7 +208,7 @@ TEST(Adamw, StaysFiniteWithoutEpsilonWhereNothingMoves) {
   for (const auto &row : step_kernels()) {
     if (!can_run(row)) continue;
     Random random(4);
-    Problem problem(LPT_FORMAT_F32, LPT_FORMAT_F32, LPT_FORMAT_F32, LPT_FORMAT_F32, 20);
+    UpdateProblem problem(LPT_FORMAT_F32, LPT_FORMAT_F32, LPT_FORMAT_F32, LPT_FORMAT_F32, 20);
     for (int64_t i = 0; i < 20; ++i) {
       problem.gradient.set(0, i, 0.0f);
       problem.first.set(0, i, 0.0f);
@@ -225,7 +225,7 @@ TEST(Adamw, ShowsANanInItsElementOnly) {
     for (const auto &row : step_kernels()) {
       if (!can_run(row)) continue;
       Random random(5);
-      Problem problem(LPT_FORMAT_F32, state, state, LPT_FORMAT_F32, 20);
+      UpdateProblem problem(LPT_FORMAT_F32, state, state, LPT_FORMAT_F32, 20);
       problem.fill(random, Values::kNormal);
       for (Matrix *matrix : {&problem.first, &problem.second}) {
         for (int64_t i = 0; i < 20; ++i) matrix->set_code(0, i, 1);
@@ -290,7 +290,7 @@ class Simulation {
     }
     return step_kernels().back();
   }
-  Problem problem_;
+  UpdateProblem problem_;
   bool is_clamped_;
 };
 

@@ -16,8 +16,8 @@ namespace {
 constexpr lpt_format kF64 = LPT_FORMAT_F64, kF32 = LPT_FORMAT_F32, kBf16 = LPT_FORMAT_BF16, kF16 = LPT_FORMAT_F16;
 constexpr struct {
   lpt_format source, target;
-} kFormats[] = {{kF64, kF64},   {kF32, kF32},  {kF32, kBf16}, {kF32, kF16},  {kBf16, kF32},
-                {kBf16, kBf16}, {kBf16, kF16}, {kF16, kF32},  {kF16, kBf16}, {kF16, kF16}};
+} kFormatPairs[] = {{kF64, kF64},   {kF32, kF32},  {kF32, kBf16}, {kF32, kF16},  {kBf16, kF32},
+                    {kBf16, kBf16}, {kBf16, kF16}, {kF16, kF32},  {kF16, kBf16}, {kF16, kF16}};
 constexpr Reduction kReductions[] = {Reduction::kSum, Reduction::kAverage, Reduction::kMaximum, Reduction::kMinimum};
 
 struct ReduceCase {
@@ -183,7 +183,7 @@ TEST_P(ReduceKernel, EqualsItsDefinition) {
   lengths.insert(lengths.end(), std::begin(kPrimes), std::end(kPrimes));
   lengths.push_back(1009);
   Random random(611);
-  for (const auto &[format, target_format] : kFormats) {
+  for (const auto &[format, target_format] : kFormatPairs) {
     for (const Reduction reduction : kReductions) {
       for (const int32_t source_count : kCounts) {
         for (const int64_t elements : lengths) {
@@ -200,7 +200,7 @@ TEST_P(ReduceKernel, EqualsItsDefinition) {
 
 TEST_P(ReduceKernel, TakesAnyNumberOfArrays) {
   Random random(613);
-  for (const auto &[format, target_format] : kFormats) {
+  for (const auto &[format, target_format] : kFormatPairs) {
     ReduceCase c = {format, target_format, random.of(kReductions), 300};
     c.target_count = 67;
     c.elements = 143;
@@ -239,7 +239,7 @@ TEST_P(ReduceKernel, DividesBeforeItMultiplies) {
 
 TEST_P(ReduceKernel, ExtremesTellZerosApartAndKeepNothingOfANan) {
   const double nan = std::numeric_limits<double>::quiet_NaN();
-  for (const auto &[format, target_format] : kFormats) {
+  for (const auto &[format, target_format] : kFormatPairs) {
     if (format != kF32 && format != kF64) continue;
     const Fields to = fields_of(target_format);
     const uint64_t minus_zero = uint64_t{1} << (8 * to.bytes - 1);
@@ -265,7 +265,7 @@ TEST_P(ReduceKernel, ExtremesTellZerosApartAndKeepNothingOfANan) {
 
 // All 16-bit codes to all formats.
 TEST_P(ReduceKernel, ReadsEveryCode) {
-  for (const auto &[format, target_format] : kFormats) {
+  for (const auto &[format, target_format] : kFormatPairs) {
     if (fields_of(format).bytes != 2) continue;
     ReduceCase c = {format, target_format};
     c.elements = 65536;

@@ -62,7 +62,7 @@ void fill_mask(Matrix &mask, Random &random) {
 }
 
 // Copies all bytes, including canaries.
-void copy(const Matrix &from, Matrix &to) {
+void copy_bytes(const Matrix &from, Matrix &to) {
   if (from.data.bytes() > 0) std::memcpy(to.data.data(), from.data.data(), from.data.bytes());
 }
 
@@ -225,7 +225,7 @@ TEST_P(MaskDecayKernels, EqualTheReferenceForDrawnCases) {
     fill(weight, random, values);
     fill_mask(mask, random);
     expected.fill(random, random.chance(0.2) ? Values::kSubnormals : gradients);
-    copy(expected, found);
+    copy_bytes(expected, found);
     reference_of(mask_decay_kernels()).run(request);
     request.gradient = found.view();
     GetParam()->run(request);

@@ -180,6 +180,7 @@ inline constexpr Pattern kPatterns[] = {{1, 2}, {2, 4}, {1, 4}, {3, 4}, {4, 8}, 
 // Distribution of the elements of a group.
 enum class Source { kNormal, kUniform, kLognormal, kLaplace };
 
+inline constexpr lpt_sparse_rule kMvue = LPT_SPARSE_RULE_MVUE, kTwoDraws = LPT_SPARSE_RULE_MVUE_TWO_DRAWS;
 inline constexpr Source kSources[] = {Source::kNormal, Source::kUniform, Source::kLognormal, Source::kLaplace};
 
 inline Magnitudes draw_group(Random &random, Source source, int count) {

@@ -11,7 +11,6 @@
 namespace lpt::test {
 namespace {
 
-constexpr lpt_sparse_rule kMvue = LPT_SPARSE_RULE_MVUE, kTwoDraws = LPT_SPARSE_RULE_MVUE_TWO_DRAWS;
 constexpr lpt_sparse_rule kRules[] = {LPT_SPARSE_RULE_MAGNITUDE, kMvue, kTwoDraws, LPT_SPARSE_RULE_SOFT_THRESHOLD};
 constexpr float kInfinity = std::numeric_limits<float>::infinity();
 constexpr float kNan = std::numeric_limits<float>::quiet_NaN();

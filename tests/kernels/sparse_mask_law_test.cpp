@@ -12,8 +12,6 @@
 namespace lpt::test {
 namespace {
 
-constexpr lpt_sparse_rule kMvue = LPT_SPARSE_RULE_MVUE, kTwoDraws = LPT_SPARSE_RULE_MVUE_TWO_DRAWS;
-
 // A boundary between two elements has at most `of` roundings, relative to the total, which is `kept` steps. The mark is rounded
 // twice, and uniform values are 2^-24 apart.
 double resolution(Pattern pattern) { return 0x1p-24 * (pattern.of + 3) * pattern.kept + 0x1p-24; }

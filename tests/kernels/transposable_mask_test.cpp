@@ -16,7 +16,7 @@
 namespace lpt::test {
 namespace {
 
-constexpr lpt_format kSources[] = {LPT_FORMAT_F32, LPT_FORMAT_BF16, LPT_FORMAT_F16, LPT_FORMAT_F64};
+constexpr lpt_format kScoreFormats[] = {LPT_FORMAT_F32, LPT_FORMAT_BF16, LPT_FORMAT_F16, LPT_FORMAT_F64};
 constexpr lpt_sparse_solver kSolvers[] = {LPT_SPARSE_SOLVER_EXACT, LPT_SPARSE_SOLVER_GREEDY, LPT_SPARSE_SOLVER_SEARCH,
                                           LPT_SPARSE_SOLVER_PRUNE, LPT_SPARSE_SOLVER_ENTROPY};
 
@@ -80,7 +80,7 @@ TEST(TransposableMaskKernels, EqualTheReferenceAtAllEdges) {
   for (const MaskRule &rule : kFastRules) {
     for (const int64_t columns : kSimdEdges) {
       for (const int64_t rows : {1, 3, 4, 7, 8, 12, 17}) {
-        for (const lpt_format source : kSources) {
+        for (const lpt_format source : kScoreFormats) {
           MaskCase c{.rule = rule, .source = source, .rows = rows, .columns = columns};
           c.has_importance = random.chance(0.5);
           if (!is_taken(random, 10)) continue;
@@ -97,7 +97,7 @@ TEST(TransposableMaskKernels, EqualTheReferenceForAllValues) {
   for (const MaskRule &rule : kFastRules) {
     for (const Values values : kAllValues) {
       for (int i = 0; i < 20; ++i) {
-        MaskCase c{.rule = rule, .source = random.of(kSources), .rows = 24, .columns = 600};
+        MaskCase c{.rule = rule, .source = random.of(kScoreFormats), .rows = 24, .columns = 600};
         c.has_importance = random.chance(0.3);
         if (!is_taken(random, 10)) continue;
         ASSERT_NO_FATAL_FAILURE(compare(c, values, random));
@@ -114,7 +114,7 @@ TEST(TransposableMaskKernels, EqualTheReferenceForDrawnCases) {
     c.rule.kept = random.chance(0.7) ? c.rule.of / 2 : static_cast<int32_t>(1 + random.below(c.rule.of - 1));
     c.rule.solver = random.of(kSolvers);
     c.rule.iterations = static_cast<int32_t>(random.below(10));
-    c.source = random.of(kSources);
+    c.source = random.of(kScoreFormats);
     c.rows = random.below(40);
     c.columns = random.of(kSimdEdges);
     c.is_transposed = random.chance(0.2);
