@@ -5,10 +5,10 @@
 namespace lpt::test {
 namespace {
 
-constexpr lpt_format kTargets[] = {LPT_FORMAT_E4M3FN,         LPT_FORMAT_E4M3FN_TENSOR, LPT_FORMAT_E5M2_1X128,
-                                   LPT_FORMAT_E4M3FN_128X128, LPT_FORMAT_MXFP8_E4M3,    LPT_FORMAT_MXFP6_E3M2,
-                                   LPT_FORMAT_MXFP4,          LPT_FORMAT_NVFP4,         LPT_FORMAT_E5M2_ROW,
-                                   LPT_FORMAT_INT4_1X32};
+constexpr lpt_format kPreparedFormats[] = {LPT_FORMAT_E4M3FN,         LPT_FORMAT_E4M3FN_TENSOR, LPT_FORMAT_E5M2_1X128,
+                                           LPT_FORMAT_E4M3FN_128X128, LPT_FORMAT_MXFP8_E4M3,    LPT_FORMAT_MXFP6_E3M2,
+                                           LPT_FORMAT_MXFP4,          LPT_FORMAT_NVFP4,         LPT_FORMAT_E5M2_ROW,
+                                           LPT_FORMAT_INT4_1X32};
 constexpr int64_t kRows = 40, kColumns = 144;
 
 // Options with vectors on the device of the context.
@@ -77,7 +77,7 @@ class DevicePrepared : public Devices {
 TEST_F(DevicePrepared, RotatedCastsHaveTheBitsOfTheCpu) {
   const Tensor source = numbers(LPT_FORMAT_BF16, kRows, kColumns, 1);
   int32_t size = 16;
-  for (const lpt_format target : kTargets) {
+  for (const lpt_format target : kPreparedFormats) {
     Options options;
     options.value.hadamard_size = size;
     options.signs = random_signs(size);
@@ -100,7 +100,7 @@ TEST_F(DevicePrepared, RotatedCastsDrawTheSameBits) {
 
 TEST_F(DevicePrepared, SmoothedCastsHaveTheBitsOfTheCpu) {
   const Tensor source = numbers(LPT_FORMAT_F32, kRows, kColumns, 3);
-  for (const lpt_format target : kTargets) {
+  for (const lpt_format target : kPreparedFormats) {
     Options options;
     options.smoothing = smoothing_factors(LPT_FORMAT_F32, kColumns);
     for (const bool is_transposed : {false, true}) expect_equal(source.get(), target, options, is_transposed);
@@ -127,7 +127,7 @@ TEST_F(DevicePrepared, BitsOfTheCallerAreTaken) {
     Random random(6);
     auto *const bytes = static_cast<uint8_t *>(describe(cpu(), options.words.get()).data);
     for (int64_t i = 0; i < 40 * 90 * bits / 8; ++i) bytes[i] = static_cast<uint8_t>(random.bits());
-    for (const lpt_format target : kTargets) {
+    for (const lpt_format target : kPreparedFormats) {
       for (const bool is_transposed : {false, true}) expect_equal(source.get(), target, options, is_transposed);
     }
   }
@@ -137,7 +137,7 @@ TEST_F(DevicePrepared, TransposedCastsHaveScalesAlongColumns) {
   for (const lpt_format format : {LPT_FORMAT_F32, LPT_FORMAT_BF16, LPT_FORMAT_F16}) {
     const Tensor source = numbers(format, kRows, kColumns, 7);
     Options options;
-    for (const lpt_format target : kTargets) expect_equal(source.get(), target, options, true);
+    for (const lpt_format target : kPreparedFormats) expect_equal(source.get(), target, options, true);
   }
 }
 

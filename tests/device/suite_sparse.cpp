@@ -5,8 +5,8 @@
 namespace lpt::test {
 namespace {
 
-constexpr lpt_format kSources[] = {LPT_FORMAT_F32, LPT_FORMAT_BF16, LPT_FORMAT_F16};
-constexpr int64_t kRows = 13, kColumns = 83;  // the last group is short
+constexpr lpt_format kDenseFormats[] = {LPT_FORMAT_F32, LPT_FORMAT_BF16, LPT_FORMAT_F16};
+constexpr int64_t kDenseRows = 13, kDenseColumns = 83;  // the last group is short
 
 lpt_sparse_options options_of(lpt_sparse_rule rule, int32_t kept, int32_t of) {
   lpt_sparse_options options = LPT_SPARSE_OPTIONS_INIT;
@@ -56,8 +56,8 @@ class DeviceSparse : public Devices {
 };
 
 TEST_F(DeviceSparse, MasksHaveTheBitsOfTheCpu) {
-  for (const lpt_format format : kSources) {
-    const Tensor source = numbers(format, kRows, kColumns, static_cast<uint64_t>(format));
+  for (const lpt_format format : kDenseFormats) {
+    const Tensor source = numbers(format, kDenseRows, kDenseColumns, static_cast<uint64_t>(format));
     for (const int32_t of : {4, 8}) {
       for (const lpt_sparse_rule rule : {LPT_SPARSE_RULE_MAGNITUDE, LPT_SPARSE_RULE_SOFT_THRESHOLD}) {
         expect_equal(source.get(), options_of(rule, of / 2, of), format);
@@ -68,8 +68,8 @@ TEST_F(DeviceSparse, MasksHaveTheBitsOfTheCpu) {
 }
 
 TEST_F(DeviceSparse, MasksDrawTheSameBits) {
-  for (const lpt_format format : kSources) {
-    const Tensor source = numbers(format, kRows, kColumns, 20 + static_cast<uint64_t>(format));
+  for (const lpt_format format : kDenseFormats) {
+    const Tensor source = numbers(format, kDenseRows, kDenseColumns, 20 + static_cast<uint64_t>(format));
     for (const lpt_sparse_rule rule : {LPT_SPARSE_RULE_MVUE, LPT_SPARSE_RULE_MVUE_TWO_DRAWS}) {
       for (const int32_t of : {4, 8}) {
         lpt_sparse_options options = options_of(rule, 2, of);
@@ -83,7 +83,7 @@ TEST_F(DeviceSparse, MasksDrawTheSameBits) {
 }
 
 TEST_F(DeviceSparse, GroupsOfAnyLengthAreSelected) {
-  const Tensor source = numbers(LPT_FORMAT_BF16, kRows, kColumns, 24);
+  const Tensor source = numbers(LPT_FORMAT_BF16, kDenseRows, kDenseColumns, 24);
   for (const lpt_sparse_rule rule : {LPT_SPARSE_RULE_MAGNITUDE, LPT_SPARSE_RULE_MVUE, LPT_SPARSE_RULE_MVUE_TWO_DRAWS,
                                      LPT_SPARSE_RULE_SOFT_THRESHOLD}) {
     for (const int32_t of : {3, 16}) {
@@ -96,8 +96,8 @@ TEST_F(DeviceSparse, GroupsOfAnyLengthAreSelected) {
 }
 
 TEST_F(DeviceSparse, GroupsOfColumnsAreSelected) {
-  for (const lpt_format format : kSources) {
-    const Tensor source = numbers(format, kRows, kColumns, 25 + static_cast<uint64_t>(format));
+  for (const lpt_format format : kDenseFormats) {
+    const Tensor source = numbers(format, kDenseRows, kDenseColumns, 25 + static_cast<uint64_t>(format));
     for (const lpt_sparse_rule rule :
          {LPT_SPARSE_RULE_MAGNITUDE, LPT_SPARSE_RULE_MVUE, LPT_SPARSE_RULE_MVUE_TWO_DRAWS}) {
       lpt_sparse_options options = options_of(rule, 2, 4);
@@ -111,20 +111,20 @@ TEST_F(DeviceSparse, GroupsOfColumnsAreSelected) {
 }
 
 TEST_F(DeviceSparse, MasksWeighColumnsByTheirImportance) {
-  std::vector<double> importance = draw_normal(31, kColumns);
+  std::vector<double> importance = draw_normal(31, kDenseColumns);
   for (double &each : importance) each = std::abs(each);
-  const Tensor source = numbers(LPT_FORMAT_F32, kRows, kColumns, 32);
-  const Tensor weights = tensor_of(cpu(), LPT_FORMAT_F32, 1, kColumns, importance);
+  const Tensor source = numbers(LPT_FORMAT_F32, kDenseRows, kDenseColumns, 32);
+  const Tensor weights = tensor_of(cpu(), LPT_FORMAT_F32, 1, kDenseColumns, importance);
   expect_equal(source.get(), options_of(LPT_SPARSE_RULE_MAGNITUDE, 2, 4), LPT_FORMAT_F32, weights.get());
 }
 
 TEST_F(DeviceSparse, TransposableMasksHaveTheBitsOfTheCpu) {
-  std::vector<double> importance = draw_normal(33, kColumns);
+  std::vector<double> importance = draw_normal(33, kDenseColumns);
   for (double &each : importance) each = std::abs(each);
-  const Tensor weights = tensor_of(cpu(), LPT_FORMAT_F32, 1, kColumns, importance);
-  for (const lpt_format format : kSources) {
+  const Tensor weights = tensor_of(cpu(), LPT_FORMAT_F32, 1, kDenseColumns, importance);
+  for (const lpt_format format : kDenseFormats) {
     if (kIsSanitized && format != LPT_FORMAT_BF16) continue;
-    const Tensor source = numbers(format, kRows, kColumns, 34 + static_cast<uint64_t>(format));
+    const Tensor source = numbers(format, kDenseRows, kDenseColumns, 34 + static_cast<uint64_t>(format));
     for (const int32_t of : {4, 8}) {
       lpt_sparse_options options = options_of(LPT_SPARSE_RULE_MAGNITUDE, of / 2, of);
       options.direction = LPT_SPARSE_DIRECTION_BOTH;
@@ -138,18 +138,18 @@ TEST_F(DeviceSparse, TransposableMasksHaveTheBitsOfTheCpu) {
   options.direction = LPT_SPARSE_DIRECTION_BOTH;
   options.solver = LPT_SPARSE_SOLVER_ENTROPY;
   options.iterations = 20;
-  expect_equal(numbers(LPT_FORMAT_F32, kRows, kColumns, 35).get(), options, LPT_FORMAT_F32);
+  expect_equal(numbers(LPT_FORMAT_F32, kDenseRows, kDenseColumns, 35).get(), options, LPT_FORMAT_F32);
 }
 
 // The statistics are computed before an in-place output overwrites the source.
 TEST_F(DeviceSparse, ValuesAreThoseOfTheCpu) {
   const auto compare = [&](lpt_format format, const lpt_sparse_options &options) {
-    const Tensor source = numbers(format, kRows, kColumns, 36), moved = there(source.get());
+    const Tensor source = numbers(format, kDenseRows, kDenseColumns, 36), moved = there(source.get());
     lpt_sparse_info expected = LPT_SPARSE_INFO_INIT, found = LPT_SPARSE_INFO_INIT;
     ASSERT_TRUE(ok(cpu(), lpt_sparse_mask_select(cpu(), source.get(), &options, nullptr, source.get(), &expected)));
     ASSERT_TRUE(ok(gpu(), lpt_sparse_mask_select(gpu(), moved.get(), &options, nullptr, moved.get(), &found)));
     EXPECT_EQ(0, std::memcmp(&expected, &found, sizeof found)) << "rule " << options.rule;
-    EXPECT_EQ(kRows * kColumns, found.element_count);
+    EXPECT_EQ(kDenseRows * kDenseColumns, found.element_count);
     EXPECT_EQ(bytes_of(cpu(), source.get()), bytes_on_device(moved.get())) << "rule " << options.rule;
   };
   for (const lpt_sparse_rule rule : {LPT_SPARSE_RULE_MAGNITUDE, LPT_SPARSE_RULE_MVUE, LPT_SPARSE_RULE_MVUE_TWO_DRAWS,
@@ -167,11 +167,11 @@ TEST_F(DeviceSparse, ValuesAreThoseOfTheCpu) {
 }
 
 TEST_F(DeviceSparse, MasksAreAppliedToTheSameNumbers) {
-  for (const lpt_format format : kSources) {
-    const Tensor source = numbers(format, kRows, kColumns, 40), mask = mask_of(source.get());
+  for (const lpt_format format : kDenseFormats) {
+    const Tensor source = numbers(format, kDenseRows, kDenseColumns, 40), mask = mask_of(source.get());
     for (const lpt_format masked : {format, static_cast<lpt_format>(LPT_FORMAT_F32)}) {
-      const Tensor expected = make_tensor(cpu(), masked, kRows, kColumns);
-      const Tensor found = make_tensor(gpu(), masked, kRows, kColumns);
+      const Tensor expected = make_tensor(cpu(), masked, kDenseRows, kDenseColumns);
+      const Tensor found = make_tensor(gpu(), masked, kDenseRows, kDenseColumns);
       ASSERT_TRUE(ok(cpu(), lpt_sparse_mask_apply(cpu(), source.get(), mask.get(), expected.get())));
       ASSERT_TRUE(
           ok(gpu(), lpt_sparse_mask_apply(gpu(), there(source.get()).get(), there(mask.get()).get(), found.get())));
@@ -181,9 +181,9 @@ TEST_F(DeviceSparse, MasksAreAppliedToTheSameNumbers) {
 }
 
 TEST_F(DeviceSparse, DecayAddsTheSameNumbers) {
-  for (const lpt_format format : kSources) {
-    const Tensor weight = numbers(format, kRows, kColumns, 50), mask = mask_of(weight.get());
-    const Tensor gradient = numbers(LPT_FORMAT_F32, kRows, kColumns, 51), found = there(gradient.get());
+  for (const lpt_format format : kDenseFormats) {
+    const Tensor weight = numbers(format, kDenseRows, kDenseColumns, 50), mask = mask_of(weight.get());
+    const Tensor gradient = numbers(LPT_FORMAT_F32, kDenseRows, kDenseColumns, 51), found = there(gradient.get());
     ASSERT_TRUE(ok(cpu(), lpt_sparse_mask_decay(cpu(), weight.get(), mask.get(), 6e-5, gradient.get())));
     ASSERT_TRUE(
         ok(gpu(), lpt_sparse_mask_decay(gpu(), there(weight.get()).get(), there(mask.get()).get(), 6e-5, found.get())));
@@ -197,17 +197,17 @@ constexpr const char *kPacked[] = {"f32",         "bf16",         "f16",        
 TEST_F(DeviceSparse, PackedMatricesHaveTheBitsOfTheCpu) {
   for (const char *name : kPacked) {
     const lpt_format format = format_named(name), sparse = format_named((std::string(name) + "/2:4").c_str());
-    const Tensor wide = numbers(LPT_FORMAT_F32, kRows, kColumns, 60), mask = mask_of(wide.get());
-    const Tensor source = make_tensor(cpu(), format, kRows, kColumns);
+    const Tensor wide = numbers(LPT_FORMAT_F32, kDenseRows, kDenseColumns, 60), mask = mask_of(wide.get());
+    const Tensor source = make_tensor(cpu(), format, kDenseRows, kDenseColumns);
     ASSERT_TRUE(ok(cpu(), lpt_quantize(cpu(), wide.get(), nullptr, source.get(), nullptr)));
-    const Tensor expected = make_tensor(cpu(), sparse, kRows, kColumns),
-                 found = make_tensor(gpu(), sparse, kRows, kColumns);
+    const Tensor expected = make_tensor(cpu(), sparse, kDenseRows, kDenseColumns),
+                 found = make_tensor(gpu(), sparse, kDenseRows, kDenseColumns);
     ASSERT_TRUE(ok(cpu(), lpt_sparse_compress(cpu(), source.get(), mask.get(), expected.get(), nullptr)));
     ASSERT_TRUE(ok(
         gpu(), lpt_sparse_compress(gpu(), there(source.get()).get(), there(mask.get()).get(), found.get(), nullptr)));
     EXPECT_EQ(bytes_of(cpu(), expected.get()), bytes_on_device(found.get())) << name;
-    const Tensor dense = make_tensor(cpu(), format, kRows, kColumns),
-                 found_dense = make_tensor(gpu(), format, kRows, kColumns);
+    const Tensor dense = make_tensor(cpu(), format, kDenseRows, kDenseColumns),
+                 found_dense = make_tensor(gpu(), format, kDenseRows, kDenseColumns);
     ASSERT_TRUE(ok(cpu(), lpt_sparse_decompress(cpu(), expected.get(), dense.get())));
     ASSERT_TRUE(ok(gpu(), lpt_sparse_decompress(gpu(), found.get(), found_dense.get())));
     EXPECT_EQ(bytes_of(cpu(), dense.get()), bytes_on_device(found_dense.get())) << name;
@@ -217,14 +217,14 @@ TEST_F(DeviceSparse, PackedMatricesHaveTheBitsOfTheCpu) {
 TEST_F(DeviceSparse, TheTransposedIsPackedAsWell) {
   for (const char *name : {"f32", "bf16", "e4m3fn_tensor", "int8", "e4m3fn_128x128"}) {
     const lpt_format format = format_named(name), sparse = format_named((std::string(name) + "/2:4").c_str());
-    const Tensor wide = numbers(LPT_FORMAT_F32, kRows, kColumns, 70);
+    const Tensor wide = numbers(LPT_FORMAT_F32, kDenseRows, kDenseColumns, 70);
     const Tensor mask = mask_of(wide.get(), LPT_SPARSE_DIRECTION_BOTH);
-    const Tensor source = make_tensor(cpu(), format, kRows, kColumns);
+    const Tensor source = make_tensor(cpu(), format, kDenseRows, kDenseColumns);
     ASSERT_TRUE(ok(cpu(), lpt_quantize(cpu(), wide.get(), nullptr, source.get(), nullptr)));
-    const Tensor rows = make_tensor(cpu(), sparse, kRows, kColumns),
-                 columns = make_tensor(cpu(), sparse, kColumns, kRows);
-    const Tensor found_rows = make_tensor(gpu(), sparse, kRows, kColumns);
-    const Tensor found_columns = make_tensor(gpu(), sparse, kColumns, kRows);
+    const Tensor rows = make_tensor(cpu(), sparse, kDenseRows, kDenseColumns),
+                 columns = make_tensor(cpu(), sparse, kDenseColumns, kDenseRows);
+    const Tensor found_rows = make_tensor(gpu(), sparse, kDenseRows, kDenseColumns);
+    const Tensor found_columns = make_tensor(gpu(), sparse, kDenseColumns, kDenseRows);
     ASSERT_TRUE(ok(cpu(), lpt_sparse_compress(cpu(), source.get(), mask.get(), rows.get(), columns.get())));
     ASSERT_TRUE(ok(gpu(), lpt_sparse_compress(gpu(), there(source.get()).get(), there(mask.get()).get(),
                                               found_rows.get(), found_columns.get())));
@@ -236,13 +236,13 @@ TEST_F(DeviceSparse, TheTransposedIsPackedAsWell) {
 TEST_F(DeviceSparse, WithoutAMaskWhatIsNotZeroIsPacked) {
   for (const char *name : {"f32", "bf16", "e4m3fn", "int8"}) {
     const lpt_format format = format_named(name), sparse = format_named((std::string(name) + "/2:4").c_str());
-    const Tensor wide = numbers(LPT_FORMAT_F32, kRows, kColumns, 80), mask = mask_of(wide.get());
-    const Tensor pruned = make_tensor(cpu(), LPT_FORMAT_F32, kRows, kColumns);
+    const Tensor wide = numbers(LPT_FORMAT_F32, kDenseRows, kDenseColumns, 80), mask = mask_of(wide.get());
+    const Tensor pruned = make_tensor(cpu(), LPT_FORMAT_F32, kDenseRows, kDenseColumns);
     ASSERT_TRUE(ok(cpu(), lpt_sparse_mask_apply(cpu(), wide.get(), mask.get(), pruned.get())));
-    const Tensor source = make_tensor(cpu(), format, kRows, kColumns);
+    const Tensor source = make_tensor(cpu(), format, kDenseRows, kDenseColumns);
     ASSERT_TRUE(ok(cpu(), lpt_quantize(cpu(), pruned.get(), nullptr, source.get(), nullptr)));
-    const Tensor expected = make_tensor(cpu(), sparse, kRows, kColumns),
-                 found = make_tensor(gpu(), sparse, kRows, kColumns);
+    const Tensor expected = make_tensor(cpu(), sparse, kDenseRows, kDenseColumns),
+                 found = make_tensor(gpu(), sparse, kDenseRows, kDenseColumns);
     ASSERT_TRUE(ok(cpu(), lpt_sparse_compress(cpu(), source.get(), nullptr, expected.get(), nullptr)));
     ASSERT_TRUE(ok(gpu(), lpt_sparse_compress(gpu(), there(source.get()).get(), nullptr, found.get(), nullptr)));
     EXPECT_EQ(bytes_of(cpu(), expected.get()), bytes_on_device(found.get())) << name;

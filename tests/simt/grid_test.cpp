@@ -15,12 +15,12 @@ namespace lpt::test {
 namespace {
 
 constexpr int64_t kRows[] = {1, 2, 3, 100, 4096, 65535, 65536, 1 << 20, int64_t{1} << 31};
-constexpr int64_t kColumns[] = {1, 16, 17, 100, 128, 2048, 4096, 4097, 14336, 1 << 20, int64_t{1} << 28};
+constexpr int64_t kGridColumns[] = {1, 16, 17, 100, 128, 2048, 4096, 4097, 14336, 1 << 20, int64_t{1} << 28};
 
 TEST(FragmentGrid, CoversEveryFragmentWithinTheLimitsOfDevices) {
   for (const uint32_t threads : {128u, 256u}) {
     for (const int64_t rows : kRows) {
-      for (const int64_t columns : kColumns) {
+      for (const int64_t columns : kGridColumns) {
         const FragmentGrid grid = fragment_grid(rows, columns, threads);
         EXPECT_EQ(grid.block_x * grid.block_y, threads);
         EXPECT_GE(int64_t{grid.grid_x} * grid.block_x * 16, columns);
@@ -50,7 +50,7 @@ TEST(Divisor, EqualsTheDivision) {
 
 // Less than half of the threads are idle along rows, and no full block is idle.
 TEST(FragmentGrid, LeavesFewThreadsIdle) {
-  for (const int64_t columns : kColumns) {
+  for (const int64_t columns : kGridColumns) {
     const FragmentGrid grid = fragment_grid(4096, columns, 256);
     const int64_t fragments = (columns + 15) / 16;
     const int64_t threads = int64_t{grid.grid_x} * grid.block_x;
@@ -70,10 +70,10 @@ TEST(FragmentGrid, GivesAThreadSeveralRowsWhereThereAreMany) {
 
 constexpr int64_t kLarge = 5'000'000;
 
-struct Extents {
+struct MatrixExtents {
   int64_t rows, columns;
 };
-constexpr Extents kExtents[] = {{kLarge, 64}, {64, kLarge}, {kLarge, kLarge}};
+constexpr MatrixExtents kExtents[] = {{kLarge, 64}, {64, kLarge}, {kLarge, kLarge}};
 
 class LargeLaunches : public testing::Test {
  protected:
@@ -93,7 +93,7 @@ class LargeLaunches : public testing::Test {
 
 TEST_F(LargeLaunches, OfCastsKeepTheLimitsOfDevices) {
   Tally tally(quantize_device_kernels());
-  for (const Extents &e : kExtents) {
+  for (const MatrixExtents &e : kExtents) {
     for (const lpt_format target :
          {LPT_FORMAT_BF16, LPT_FORMAT_E4M3FN, LPT_FORMAT_E4M3FN_TENSOR, LPT_FORMAT_INT8_TENSOR, LPT_FORMAT_E4M3FN_ROW,
           LPT_FORMAT_E4M3FN_1X128, LPT_FORMAT_E4M3FN_128X128, LPT_FORMAT_MXFP8_E4M3, LPT_FORMAT_MXFP4, LPT_FORMAT_NVFP4,
@@ -118,7 +118,7 @@ TEST_F(LargeLaunches, OfCastsKeepTheLimitsOfDevices) {
 }
 
 TEST_F(LargeLaunches, OfTransposedCodesKeepTheLimitsOfDevices) {
-  for (const Extents &e : kExtents) {
+  for (const MatrixExtents &e : kExtents) {
     for (const lpt_format format : {LPT_FORMAT_E4M3FN, LPT_FORMAT_BF16, LPT_FORMAT_F32, LPT_FORMAT_E4M3FN_128X128}) {
       const TransposeRequest request = {view(format, e.rows, e.columns), view(format, e.columns, e.rows)};
       const KernelEntry<TransposeRequest> &kernel = transpose_device_kernels().front();
@@ -169,7 +169,7 @@ TEST_F(LargeLaunches, OfGemmsKeepTheLimitsOfDevicesOrAreRejected) {
 }
 
 TEST_F(LargeLaunches, OfTransposableMasksKeepTheLimitsOfDevices) {
-  for (const Extents &e : kExtents) {
+  for (const MatrixExtents &e : kExtents) {
     TransposableMaskRequest request = {};
     request.source = view(LPT_FORMAT_F32, e.rows, e.columns);
     request.mask = view(LPT_FORMAT_UINT8, e.rows, e.columns);

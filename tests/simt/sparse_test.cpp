@@ -18,7 +18,7 @@ namespace {
 constexpr lpt_format kSources[] = {LPT_FORMAT_F32, LPT_FORMAT_BF16, LPT_FORMAT_F16};
 constexpr lpt_sparse_rule kRules[] = {LPT_SPARSE_RULE_MAGNITUDE, LPT_SPARSE_RULE_MVUE, LPT_SPARSE_RULE_MVUE_TWO_DRAWS,
                                       LPT_SPARSE_RULE_SOFT_THRESHOLD};
-constexpr int64_t kColumns[] = {0, 1, 3, 4, 5, 15, 16, 17, 30, 64, 130};
+constexpr int64_t kGroupedColumns[] = {0, 1, 3, 4, 5, 15, 16, 17, 30, 64, 130};
 
 struct Pattern {
   int32_t kept, of;
@@ -94,7 +94,8 @@ TEST(SimtSparseMask, EqualsTheReference) {
         for (const Values values : kAllValues) {
           if (!is_taken(random, 4)) continue;
           const lpt_format masked = random.of({source, static_cast<lpt_format>(LPT_FORMAT_F32)});
-          check_mask({source, masked, pattern, rule, random.below(4), random.of(kColumns)}, values, random, tally);
+          check_mask({source, masked, pattern, rule, random.below(4), random.of(kGroupedColumns)}, values, random,
+                     tally);
         }
       }
     }
@@ -121,7 +122,7 @@ TEST(SimtSparseMask, WhatTheRowDoesNotTakeIsRejected) {
 
 void check_measure(lpt_format format, lpt_sparse_rule rule, Pattern pattern, bool is_transposed, Values values,
                    Random &random) {
-  const int64_t rows = random.below(70), columns = random.of(kColumns);
+  const int64_t rows = random.below(70), columns = random.of(kGroupedColumns);
   Matrix source(format, rows, columns, random.below(6)), mask(LPT_FORMAT_UINT8, rows, columns, random.below(6));
   source.fill(random, values);
   for (std::size_t i = 0; i < mask.data.bytes(); ++i) mask.data.data()[i] = static_cast<uint8_t>(random.below(2));
@@ -205,7 +206,8 @@ TEST(SimtMaskGiven, EqualsTheReference) {
   for (const lpt_format format : kSources) {
     for (const lpt_format masked : {format, static_cast<lpt_format>(LPT_FORMAT_F32)}) {
       for (const Values values : kAllValues) {
-        if (is_taken(random, 2)) check_given(format, masked, random.below(4), random.of(kColumns), values, random);
+        if (is_taken(random, 2))
+          check_given(format, masked, random.below(4), random.of(kGroupedColumns), values, random);
       }
     }
   }
@@ -262,7 +264,7 @@ void check_packing(lpt_format element, int64_t rows, int64_t columns, Random &ra
 TEST(SimtSparsePack, EqualsTheReference) {
   Random random(62);
   for (const lpt_format element : {LPT_FORMAT_F32, LPT_FORMAT_BF16, LPT_FORMAT_E4M3FN, LPT_FORMAT_INT8}) {
-    for (const int64_t columns : kColumns) check_packing(element, random.below(5), columns, random);
+    for (const int64_t columns : kGroupedColumns) check_packing(element, random.below(5), columns, random);
   }
 }
 
@@ -270,7 +272,7 @@ TEST(SimtSparsePack, NonzeroEqualsTheReference) {
   Random random(64);
   for (const lpt_format element :
        {LPT_FORMAT_F32, LPT_FORMAT_BF16, LPT_FORMAT_F16, LPT_FORMAT_E4M3FN, LPT_FORMAT_E5M2, LPT_FORMAT_INT8}) {
-    for (const int64_t columns : kColumns) {
+    for (const int64_t columns : kGroupedColumns) {
       const int64_t rows = random.below(5), padding = any_padding(random, columns);
       Matrix source(element, rows, columns, any_padding(random, columns), random.chance(0.5) ? 0 : 4);
       for (std::size_t i = 0; i < source.data.bytes(); ++i) {

@@ -14,7 +14,7 @@
 namespace lpt::test {
 namespace {
 
-constexpr lpt_format kSources[] = {LPT_FORMAT_F32, LPT_FORMAT_BF16, LPT_FORMAT_F16};
+constexpr lpt_format kScoreFormats[] = {LPT_FORMAT_F32, LPT_FORMAT_BF16, LPT_FORMAT_F16};
 constexpr lpt_sparse_solver kSolvers[] = {LPT_SPARSE_SOLVER_EXACT, LPT_SPARSE_SOLVER_GREEDY, LPT_SPARSE_SOLVER_SEARCH,
                                           LPT_SPARSE_SOLVER_PRUNE, LPT_SPARSE_SOLVER_ENTROPY};
 
@@ -80,7 +80,7 @@ TEST(SimtTransposableMask, EqualsTheReference) {
       for (const Values values : kAllValues) {
         if (!is_taken(random, 4) || random.below(pattern.of) > 3) continue;  // large tiles are slow
         const int64_t rows = 1 + random.below(pattern.of + 3), columns = 1 + random.below(2 * pattern.of);
-        check_mask({random.of(kSources), pattern, solver, rows, columns}, values, random, tally);
+        check_mask({random.of(kScoreFormats), pattern, solver, rows, columns}, values, random, tally);
       }
     }
   }
@@ -91,7 +91,7 @@ TEST(SimtTransposableMask, EqualsTheReference) {
 TEST(SimtTransposableMask, PatternsOfManyTilesEqualTheReference) {
   Random random(63);
   Tally tally(transposable_mask_device_kernels());
-  for (const lpt_format source : kSources) {
+  for (const lpt_format source : kScoreFormats) {
     for (const Values values : kAllValues) {
       check_mask({source, {2, 4}, LPT_SPARSE_SOLVER_EXACT, 9, 600 + random.below(20)}, values, random, tally);
     }
