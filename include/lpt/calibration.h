@@ -1,6 +1,6 @@
 /**
  * @file calibration.h
- * @brief Fits sparse and quantized weights to calibration data.
+ * @brief Statistics of calibration data, and sparse and quantized weights that are fitted to them.
  */
 #ifndef LPT_CALIBRATION_H
 #define LPT_CALIBRATION_H
@@ -68,6 +68,134 @@ LPT_API lpt_status lpt_sparse_fit(lpt_context *context, const lpt_tensor *weight
                                   const lpt_tensor *inputs, const lpt_sparse_fit_options *options, lpt_tensor *output,
                                   lpt_tensor *bias_change, lpt_sparse_fit_info *out_info);
 
+/** @brief Options of lpt_calibration_create(). */
+typedef struct lpt_calibration_options {
+  size_t struct_size;     /**< sizeof(lpt_calibration_options) of the caller. */
+  lpt_flags flags;        /**< Must be 0. */
+  int32_t has_gram;       /**< 1: collects the Gram matrix, 16 · columns² bytes. Default 1. */
+  int32_t has_cross_gram; /**< 1: collects referenceᵀ · inputs, 16 · columns² bytes. Default 0. */
+} lpt_calibration_options;
+
+/** @brief Defaults of lpt_calibration_options. */
+#define LPT_CALIBRATION_OPTIONS_INIT \
+  { sizeof(lpt_calibration_options), 0, 1, 0 }
+
+/** @brief What lpt_calibration_read() writes; one of lpt_calibration_value_values. */
+typedef int32_t lpt_calibration_value;
+
+/** @brief Values of lpt_calibration_value. */
+enum lpt_calibration_value_values {
+  LPT_CALIBRATION_VALUE_GRAM = 0,        /**< inputsᵀ · inputs: columns × columns. */
+  LPT_CALIBRATION_VALUE_CROSS_GRAM = 1,  /**< referenceᵀ · inputs: columns × columns. */
+  LPT_CALIBRATION_VALUE_MAXIMA = 2,      /**< The largest magnitude of each column: a vector. */
+  LPT_CALIBRATION_VALUE_MEANS = 3,       /**< The mean of each column: a vector. */
+  LPT_CALIBRATION_VALUE_MEAN_SQUARES = 4 /**< The mean of the squares of each column: a vector. */
+};
+
+/** @brief Statistics over all columns. */
+typedef struct lpt_calibration_info {
+  size_t struct_size; /**< sizeof(lpt_calibration_info) of the caller. */
+  int64_t row_count;  /**< Rows of all inputs. */
+  double amax;        /**< Largest magnitude; 0 without rows. */
+  double mean;        /**< Mean of all elements; 0 without rows. */
+  double mean_square; /**< Mean of their squares; 0 without rows. */
+} lpt_calibration_info;
+
+/** @brief Defaults of lpt_calibration_info. */
+#define LPT_CALIBRATION_INFO_INIT \
+  { sizeof(lpt_calibration_info), 0, 0.0, 0.0, 0.0 }
+
+/**
+ * @brief Creates empty statistics of the inputs of a layer.
+ *
+ * Layers with the same inputs share one object.
+ *
+ * @param[in]  columns          Input columns, 1 to 2^24.
+ * @param[in]  options          NULL for the defaults.
+ * @param[out] out_calibration  Destroy with lpt_calibration_destroy().
+ * @retval LPT_INVALID_ARGUMENT  `columns` or a member of `options` is out of range.
+ */
+LPT_API lpt_status lpt_calibration_create(lpt_context *context, int64_t columns, const lpt_calibration_options *options,
+                                          lpt_calibration **out_calibration);
+
+/**
+ * @brief Destroys statistics of calibration.
+ *
+ * @param[in] calibration  NULL is allowed.
+ */
+LPT_API void lpt_calibration_destroy(lpt_calibration *calibration);
+
+/**
+ * @brief Adds a batch of inputs.
+ *
+ * Rounding  Inputs are rounded to f32. Products of 512 rows are summed in f32, by lpt_gemm(), and other sums in f64. These
+ *           sums are added without error, unless two of them differ by more than 2^50 times. The result then depends
+ *           neither on the order of the batches nor on the ranks that add them.
+ *
+ * Device    CPU only.
+ *
+ * @param[in,out] calibration  Unchanged if the call fails.
+ * @param[in]     inputs       Rows × columns; f64, f32, bf16 or f16, finite, at most 1e17 in magnitude.
+ * @param[in]     reference    The inputs of the layer in a model that is not quantized, as `inputs`. Required with
+ *                             `has_cross_gram`, otherwise NULL.
+ * @retval LPT_INVALID_ARGUMENT  Shapes do not agree, an element is out of range, or `reference` is missing or not
+ *                               expected.
+ * @retval LPT_UNSUPPORTED       A format is not listed above, or a tensor is on a GPU.
+ */
+LPT_API lpt_status lpt_calibration_add(lpt_context *context, lpt_calibration *calibration, const lpt_tensor *inputs,
+                                       const lpt_tensor *reference);
+
+/**
+ * @brief Replaces the statistics of each rank by those of the inputs of all ranks.
+ *
+ * The bits are those of one rank that adds the batches of all ranks, as lpt_calibration_add() states.
+ *
+ * Device    Ranks on CPUs.
+ *
+ * @param[in]     comm         All ranks call this.
+ * @param[in,out] calibration  The same columns and options on all ranks. Undefined if the call fails.
+ * @retval LPT_INVALID_ARGUMENT  Ranks differ in columns or options.
+ * @retval LPT_UNSUPPORTED       The ranks are on GPUs.
+ */
+LPT_API lpt_status lpt_calibration_all_reduce(lpt_context *context, lpt_comm *comm, lpt_calibration *calibration);
+
+/**
+ * @brief Writes a matrix or a vector of statistics.
+ *
+ * Device    CPU only.
+ *
+ * @param[in]  calibration  Statistics to read.
+ * @param[in]  value        One of lpt_calibration_value_values.
+ * @param[out] output       f64 or f32, of the shape of the value. Means without rows are 0.
+ * @retval LPT_INVALID_ARGUMENT  `value` is out of range or not collected, or `output` has another shape.
+ * @retval LPT_UNSUPPORTED       `output` is of another format, or on a GPU.
+ */
+LPT_API lpt_status lpt_calibration_read(lpt_context *context, const lpt_calibration *calibration,
+                                        lpt_calibration_value value, lpt_tensor *output);
+
+/**
+ * @brief Returns statistics over all columns.
+ *
+ * @param[in]  calibration  Statistics to read.
+ * @param[out] out_info     The caller sets `struct_size`.
+ */
+LPT_API lpt_status lpt_calibration_describe(lpt_context *context, const lpt_calibration *calibration,
+                                            lpt_calibration_info *out_info);
+
+/**
+ * @brief Returns a magnitude that a share of the elements does not exceed.
+ *
+ * Magnitudes are counted by their exponent and four bits of their fraction. The result is at most 17/16 of the smallest
+ * such magnitude, and at most the largest element. It is an upper limit for scales that clip outliers.
+ *
+ * @param[in]  calibration    Statistics to read.
+ * @param[in]  share          Above 0, at most 1. 0.999 is the percentile 99.9.
+ * @param[out] out_magnitude  At least 0; 0 without rows.
+ * @retval LPT_INVALID_ARGUMENT  `share` is out of range.
+ */
+LPT_API lpt_status lpt_calibration_percentile(lpt_context *context, const lpt_calibration *calibration, double share,
+                                              double *out_magnitude);
+
 /** @brief How lpt_weights_fit() rounds weights; one of lpt_weights_fit_method_values. */
 typedef int32_t lpt_weights_fit_method;
 
@@ -103,15 +231,20 @@ typedef struct lpt_weights_fit_options {
   lpt_weights_fit_order order;   /**< Of GPTQ. Default COLUMNS. */
   lpt_scale_rule scale_rule;     /**< As in lpt_quantize_options; not FIXED. Default LPT_SCALE_RULE_DEFAULT. */
   int32_t reserved;              /**< Must be 0. */
-  /** Of GPTQ: the share of the mean of the diagonal that is added to the diagonal, 0 to 1. Default 0.01. */
+  /** The share of the mean of the diagonal that is added to the diagonal, 0 to 1. Default 0.01. */
   double damping;
+  /**
+   * referenceᵀ · inputs, where `reference` are the inputs of the layer in a model that is not quantized: input columns ×
+   * input columns, f32 or f64. Default NULL: `reference` are the inputs of `gram`.
+   */
+  const lpt_tensor *cross_gram;
 } lpt_weights_fit_options;
 
 /** @brief Defaults of lpt_weights_fit_options. */
 #define LPT_WEIGHTS_FIT_OPTIONS_INIT                                                                \
   {                                                                                                 \
     sizeof(lpt_weights_fit_options), 0, LPT_WEIGHTS_FIT_METHOD_GPTQ, LPT_WEIGHTS_FIT_ORDER_COLUMNS, \
-        LPT_SCALE_RULE_DEFAULT, 0, 0.01                                                             \
+        LPT_SCALE_RULE_DEFAULT, 0, 0.01, NULL                                                       \
   }
 
 /** @brief Result of lpt_weights_fit(): squared errors of the outputs, relative to the sum of squares of the outputs. */
@@ -131,13 +264,17 @@ typedef struct lpt_weights_fit_info {
  * @brief Quantizes the weight of a linear layer so that its outputs for calibration data change little.
  *
  * The error of a weight w is `(w - weight) · gram · (w - weight)ᵀ`, summed over rows, where `gram` is inputsᵀ · inputs of
- * the layer. lpt_gemm() computes it batch by batch, with `a_transposed` and `beta` = 1, and lpt_all_reduce() adds the
- * Gram matrices of ranks.
+ * the layer. An lpt_calibration collects it.
  *
  * Factors   With `input_factors`, the columns of the weight are multiplied by factors before they are quantized. The
  *           caller divides the inputs by them, or the weight of the norm before the layer. A factor is
  *           `gram[c][c]^(ratio / 2)`, divided by the root of the largest times the smallest factor. Of the ratios 0,
  *           0.05 to 0.95, the one of the smallest error is chosen, with rounding to nearest (AWQ).
+ *
+ * Reference With `cross_gram`, `gram` is of the inputs in the quantized model, cast if the layer casts them. `weight` is
+ *           then replaced by weight · (cross_gram + d) · inverse(gram + d), where d is the damping. It minimizes
+ *           |reference · weightᵀ - inputs · wᵀ|² over all w. Errors are relative to the outputs of that weight. They
+ *           leave out the part that no weight reduces.
  *
  * Zeros     Columns whose element of the diagonal of `gram` is 0 are rounded to nearest and have a factor of 1.
  *
@@ -148,7 +285,8 @@ typedef struct lpt_weights_fit_info {
  *
  * Device    CPU only.
  *
- * Source    GPTQ, arXiv 2210.17323; order BLOCKS as in DPQ, arXiv 2505.14638; AWQ, arXiv 2306.00978.
+ * Source    GPTQ, arXiv 2210.17323; order BLOCKS as in DPQ, arXiv 2505.14638; AWQ, arXiv 2306.00978. GPTAQ, arXiv
+ *           2504.02692, has the objective of `cross_gram`.
  *
  * @param[in]  weight         Output columns × input columns.
  * @param[in]  gram           Input columns × input columns, symmetric; only the upper triangle is read for GPTQ.

@@ -107,6 +107,9 @@ typedef struct lpt_statistics lpt_statistics;
 /** @brief A checked GEMM of one shape with its selected kernel; see lpt_gemm_plan_create(). */
 typedef struct lpt_gemm_plan lpt_gemm_plan;
 
+/** @brief Statistics of the inputs of a layer for calibration data; see lpt_calibration_create(). */
+typedef struct lpt_calibration lpt_calibration;
+
 /** @brief How a linear layer casts the operands of its three GEMMs, and runs these; see lpt_recipe_create(). */
 typedef struct lpt_recipe lpt_recipe;
 

@@ -1,3 +1,5 @@
+#include "src/calibration/calibration.hpp"
+
 #include "src/api/guard.hpp"
 #include "src/calibration/fit.hpp"
 #include "src/call/operation.hpp"
@@ -32,5 +34,59 @@ lpt_status lpt_weights_fit(lpt_context *context, const lpt_tensor *weight, const
     LPT_TRY(fit_weights(self, weight, gram, known, output, input_factors, values));
     if (out_info == nullptr || is_check_only(known.flags)) return {};
     return write_values(values, "out_info", out_info);
+  });
+}
+
+lpt_status lpt_calibration_create(lpt_context *context, int64_t columns, const lpt_calibration_options *options,
+                                  lpt_calibration **out_calibration) {
+  return guard(context, [&](Context &) -> Status {
+    lpt_calibration_options known = LPT_CALIBRATION_OPTIONS_INIT;
+    LPT_TRY(read_options(options, "options", known));
+    LPT_TRY(check_out(out_calibration, "out_calibration"));
+    return create_calibration(columns, known, out_calibration);
+  });
+}
+
+void lpt_calibration_destroy(lpt_calibration *calibration) { destroy(calibration, HandleKind::kCalibration); }
+
+lpt_status lpt_calibration_add(lpt_context *context, lpt_calibration *calibration, const lpt_tensor *inputs,
+                               const lpt_tensor *reference) {
+  return guard(context, [&](Context &self) -> Status {
+    LPT_TRY(check_handle(calibration, HandleKind::kCalibration, "calibration"));
+    return add_inputs(self, *calibration, inputs, reference);
+  });
+}
+
+lpt_status lpt_calibration_all_reduce(lpt_context *context, lpt_comm *comm, lpt_calibration *calibration) {
+  return guard(context, [&](Context &self) -> Status {
+    LPT_TRY(check_handle(comm, HandleKind::kComm, "comm"));
+    LPT_TRY(check_handle(calibration, HandleKind::kCalibration, "calibration"));
+    return all_reduce_calibration(self, *comm, *calibration);
+  });
+}
+
+lpt_status lpt_calibration_read(lpt_context *context, const lpt_calibration *calibration, lpt_calibration_value value,
+                                lpt_tensor *output) {
+  return guard(context, [&](Context &) -> Status {
+    LPT_TRY(check_writable(output, "output"));
+    LPT_TRY(check_handle(calibration, HandleKind::kCalibration, "calibration"));
+    return read_calibration(*calibration, value, output);
+  });
+}
+
+lpt_status lpt_calibration_describe(lpt_context *context, const lpt_calibration *calibration,
+                                    lpt_calibration_info *out_info) {
+  return guard(context, [&](Context &) -> Status {
+    LPT_TRY(check_handle(calibration, HandleKind::kCalibration, "calibration"));
+    return write_values(describe_calibration(*calibration), "out_info", out_info);
+  });
+}
+
+lpt_status lpt_calibration_percentile(lpt_context *context, const lpt_calibration *calibration, double share,
+                                      double *out_magnitude) {
+  return guard(context, [&](Context &) -> Status {
+    LPT_TRY(check_handle(calibration, HandleKind::kCalibration, "calibration"));
+    LPT_TRY(check_out(out_magnitude, "out_magnitude"));
+    return find_percentile(*calibration, share, *out_magnitude);
   });
 }

@@ -42,6 +42,8 @@ int32_t lpt_struct_init(const char *name, void *object, size_t struct_size) {
   LPT_STRUCT(lpt_sparse_info, LPT_SPARSE_INFO_INIT)
   LPT_STRUCT(lpt_sparse_fit_options, LPT_SPARSE_FIT_OPTIONS_INIT)
   LPT_STRUCT(lpt_sparse_fit_info, LPT_SPARSE_FIT_INFO_INIT)
+  LPT_STRUCT(lpt_calibration_options, LPT_CALIBRATION_OPTIONS_INIT)
+  LPT_STRUCT(lpt_calibration_info, LPT_CALIBRATION_INFO_INIT)
   LPT_STRUCT(lpt_weights_fit_options, LPT_WEIGHTS_FIT_OPTIONS_INIT)
   LPT_STRUCT(lpt_weights_fit_info, LPT_WEIGHTS_FIT_INFO_INIT)
   LPT_STRUCT(lpt_linear_gemm_options, LPT_LINEAR_GEMM_OPTIONS_INIT)

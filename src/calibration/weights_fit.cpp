@@ -36,6 +36,18 @@ struct WeightFit {
   }
 };
 
+// Reads an element of a Gram matrix of f32 or f64, as f32.
+Status read_number(const MatrixView &matrix, const char *name, int64_t row, int64_t column, double &out_number) {
+  const int64_t at = row * matrix.row_stride + column;
+  const double given = matrix.format.id == LPT_FORMAT_F64
+                           ? static_cast<const double *>(matrix.data)[at]
+                           : static_cast<double>(static_cast<const float *>(matrix.data)[at]);
+  out_number = static_cast<double>(static_cast<float>(given));
+  if (std::isfinite(out_number)) return {};
+  return invalid("%s[%lld][%lld] is %g: expected a finite number in the range of f32", name, number(row),
+                 number(column), given);
+}
+
 template <typename Body>
 void for_each_row(const WeightFit &fit, const Body &body) {
   parallel_parts(fit.context, fit.rows(), fit.columns(), [&](int64_t begin, int64_t count) {
@@ -91,6 +103,66 @@ Status output_error(WeightFit &fit, double &out_sum) {
     }
   });
   return quadratic_form(fit.context, fit.difference, fit.gram, fit.image, out_sum);
+}
+
+// Sets `inverse` for the damped Gram matrix of the scaled inputs, in the given order of columns. Increases the damping until the
+// matrix is positive definite.
+Status factor_gram(const WeightFit &fit, const std::vector<int64_t> &order, std::vector<double> &inverse,
+                   double &damping) {
+  const int64_t columns = fit.columns();
+  inverse.resize(static_cast<size_t>(columns * columns));
+  const auto at = [&](int64_t i, int64_t j) {
+    const int64_t a = order[static_cast<size_t>(i)], b = order[static_cast<size_t>(j)];
+    const double factors = static_cast<double>(fit.factors[static_cast<size_t>(a)]) *
+                           static_cast<double>(fit.factors[static_cast<size_t>(b)]);
+    return static_cast<double>(WeightFit::floats(fit.gram, a)[b]) / factors;
+  };
+  double mean = 0.0;
+  for (int64_t i = 0; i < columns; ++i) mean += at(i, i) / static_cast<double>(columns);
+  if (mean == 0.0) mean = 1.0;
+  for (damping = fit.options.damping; damping <= kMostDamping; damping *= 10) {
+    for (int64_t i = 0; i < columns; ++i) {
+      double *const row = inverse.data() + i * columns;
+      for (int64_t j = i; j < columns; ++j) row[j] = at(i, j);
+      row[i] += damping * mean;
+    }
+    if (factor_inverse(fit.context, columns, inverse.data())) return {};
+    if (damping == 0.0) damping = 1e-10;
+  }
+  return invalid("gram is not positive semidefinite");
+}
+
+// Sets the weight to weight + weight · (cross_gram - gram) · inverse(gram + damping).
+Status follow_reference(WeightFit &fit, const MatrixView &cross_gram, double &damping) {
+  const int64_t rows = fit.rows(), columns = fit.columns();
+  std::vector<int64_t> order(static_cast<size_t>(columns));
+  std::iota(order.begin(), order.end(), 0);
+  std::vector<double> root, inverse(static_cast<size_t>(columns * columns), 0.0),
+      weight(static_cast<size_t>(rows * columns)), image(weight.size(), 0.0), change(weight.size(), 0.0);
+  LPT_TRY(factor_gram(fit, order, root, damping));
+  // inverse = -rootᵀ · root, image = weight · (cross_gram - gram), change = image · -inverse
+  subtract_product(fit.context, columns, columns, columns, {root.data(), 1, columns}, {root.data(), columns},
+                   inverse.data(), columns);
+  for (int64_t i = 0; i < columns; ++i) {
+    for (int64_t j = 0; j < columns; ++j) {
+      double &difference = root[static_cast<size_t>(i * columns + j)];
+      LPT_TRY(read_number(cross_gram, "options->cross_gram", i, j, difference));
+      difference = static_cast<double>(WeightFit::floats(fit.gram, i)[j]) - difference;
+    }
+  }
+  for (int64_t r = 0; r < rows; ++r) std::copy_n(WeightFit::floats(fit.given, r), columns, weight.data() + r * columns);
+  subtract_product(fit.context, rows, columns, columns, {weight.data(), columns}, {root.data(), columns}, image.data(),
+                   columns);
+  subtract_product(fit.context, rows, columns, columns, {image.data(), columns}, {inverse.data(), columns},
+                   change.data(), columns);
+  for (int64_t r = 0; r < rows; ++r) {
+    float *const given = WeightFit::floats(fit.given, r);
+    for (int64_t c = 0; c < columns; ++c) {
+      const auto at = static_cast<size_t>(r * columns + c);
+      given[c] = static_cast<float>(weight[at] + change[at]);
+    }
+  }
+  return {};
 }
 
 // Input factors.
@@ -167,31 +239,6 @@ std::vector<int64_t> make_order(const WeightFit &fit, int64_t width) {
   return order;
 }
 
-// Sets `inverse` for the damped Gram matrix of the scaled inputs, with more damping until it is positive definite.
-Status factor_gram(Gptq &gptq, lpt_weights_fit_info &info) {
-  const WeightFit &fit = gptq.fit;
-  const int64_t columns = fit.columns();
-  const auto at = [&](int64_t i, int64_t j) {
-    const int64_t a = gptq.order[static_cast<size_t>(i)], b = gptq.order[static_cast<size_t>(j)];
-    const double factors = static_cast<double>(fit.factors[static_cast<size_t>(a)]) *
-                           static_cast<double>(fit.factors[static_cast<size_t>(b)]);
-    return static_cast<double>(WeightFit::floats(fit.gram, a)[b]) / factors;
-  };
-  double mean = 0.0;
-  for (int64_t i = 0; i < columns; ++i) mean += at(i, i) / static_cast<double>(columns);
-  if (mean == 0.0) mean = 1.0;
-  for (info.damping = fit.options.damping; info.damping <= kMostDamping; info.damping *= 10) {
-    for (int64_t i = 0; i < columns; ++i) {
-      double *const row = gptq.inverse.data() + i * columns;
-      for (int64_t j = i; j < columns; ++j) row[j] = at(i, j);
-      row[i] += info.damping * mean;
-    }
-    if (factor_inverse(fit.context, columns, gptq.inverse.data())) return {};
-    if (info.damping == 0.0) info.damping = 1e-10;
-  }
-  return invalid("gram is not positive semidefinite");
-}
-
 // Computes the scales of the block at `begin` from the compensated weights. The tensor scale stays.
 Status set_scales(Gptq &gptq, int64_t place, int64_t begin, int64_t count) {
   const WeightFit &fit = gptq.fit;
@@ -260,12 +307,11 @@ Status run_gptq(WeightFit &fit, lpt_weights_fit_info &info) {
   const int64_t pack = has_block_scales && width % elements != 0 ? width : elements;
   const int64_t step = std::max<int64_t>(kColumnsAtOnce / width, 1) * width;
   Gptq gptq{fit, width, pack, has_block_scales, make_order(fit, width), {}, {}, {}, {}};
-  gptq.inverse.resize(static_cast<size_t>(columns * columns));
   gptq.weight.resize(static_cast<size_t>(rows * columns));
   gptq.errors.resize(static_cast<size_t>(rows * std::min(step, columns)));
   LPT_TRY(take_matrix(fit.context, LPT_FORMAT_F32, rows, std::max(width, pack), false, gptq.part));
   for (int64_t r = 0; r < rows; ++r) std::fill_n(WeightFit::floats(gptq.part, r), gptq.part.columns, 0.0f);
-  LPT_TRY(factor_gram(gptq, info));
+  LPT_TRY(factor_gram(fit, gptq.order, gptq.inverse, info.damping));
   for (int64_t i = 0; i < columns; ++i) {
     const int64_t c = gptq.order[static_cast<size_t>(i)];
     for (int64_t r = 0; r < rows; ++r) gptq.row_of(i)[r] = static_cast<double>(WeightFit::floats(fit.scaled, r)[c]);
@@ -298,38 +344,59 @@ Status check_fit_options(const lpt_weights_fit_options &options) {
 Status read_gram(const MatrixView &given, const MatrixView &gram) {
   for (int64_t i = 0; i < given.rows; ++i) {
     for (int64_t j = i; j < given.columns; ++j) {
-      const int64_t at = i * given.row_stride + j;
-      const double value = given.format.id == LPT_FORMAT_F64
-                               ? static_cast<const double *>(given.data)[at]
-                               : static_cast<double>(static_cast<const float *>(given.data)[at]);
-      const auto number = static_cast<float>(value);
-      if (!std::isfinite(number) || (i == j && number < 0.0f)) {
-        return invalid("gram[%lld][%lld] is %g: expected a finite number%s in the range of f32", lpt::number(i),
-                       lpt::number(j), value, i == j ? ", at least 0 and" : "");
+      double value = 0.0;
+      LPT_TRY(read_number(given, "gram", i, j, value));
+      if (i == j && value < 0.0) {
+        return invalid("gram[%lld][%lld] is %g: expected at least 0", number(i), number(j), value);
       }
-      WeightFit::floats(gram, i)[j] = WeightFit::floats(gram, j)[i] = number;
+      WeightFit::floats(gram, i)[j] = WeightFit::floats(gram, j)[i] = static_cast<float>(value);
     }
   }
   return {};
 }
 
-Status check_arguments(const Tensor *weight, const Tensor *gram, const Tensor *output, bool needs_data,
-                       MatrixView (&views)[3]) {
-  auto &[weight_view, gram_view, output_view] = views;
-  LPT_TRY(check_wide_matrix(weight, "weight", needs_data, weight_view));
-  LPT_TRY(check_wide_matrix(gram, "gram", needs_data, gram_view));
-  if (gram_view.format.id != LPT_FORMAT_F32 && gram_view.format.id != LPT_FORMAT_F64) {
-    return unsupported("gram is %s: expected f32 or f64", format_name(gram_view.format.id).c_str());
+Status check_gram(const Tensor *gram, const char *name, int64_t columns, bool needs_data, MatrixView &view) {
+  LPT_TRY(check_wide_matrix(gram, name, needs_data, view));
+  if (view.format.id != LPT_FORMAT_F32 && view.format.id != LPT_FORMAT_F64) {
+    return unsupported("%s is %s: expected f32 or f64", name, format_name(view.format.id).c_str());
   }
-  LPT_TRY(check_shape(gram_view, "gram", weight_view.columns, weight_view.columns, "the columns of weight, squared"));
-  LPT_TRY(check_matrix(output, "output", needs_data, output_view));
-  LPT_TRY(check_holds_numbers(output_view.format.id, "output"));
-  if (output_view.format.is_sparse || output_view.layout != Layout::kRows) {
+  return check_shape(view, name, columns, columns, "the columns of weight, squared");
+}
+
+// The matrices of a call.
+struct FitViews {
+  MatrixView weight, gram, cross_gram, output;
+};
+
+Status check_arguments(const Tensor *weight, const Tensor *gram, const lpt_weights_fit_options &options,
+                       const Tensor *output, FitViews &views) {
+  const bool needs_data = !is_check_only(options.flags);
+  LPT_TRY(check_wide_matrix(weight, "weight", needs_data, views.weight));
+  LPT_TRY(check_gram(gram, "gram", views.weight.columns, needs_data, views.gram));
+  LPT_TRY(check_matrix(output, "output", needs_data, views.output));
+  LPT_TRY(check_holds_numbers(views.output.format.id, "output"));
+  if (views.output.format.is_sparse || views.output.layout != Layout::kRows) {
     return unsupported("output is %s: expected a dense format", tensor_text(*output).c_str());
   }
-  LPT_TRY(check_shape(output_view, "output", weight_view.rows, weight_view.columns, "weight"));
-  LPT_TRY(check_no_overlap(output_view, "output", weight_view, "weight"));
-  return check_no_overlap(output_view, "output", gram_view, "gram");
+  LPT_TRY(check_shape(views.output, "output", views.weight.rows, views.weight.columns, "weight"));
+  LPT_TRY(check_no_overlap(views.output, "output", views.weight, "weight"));
+  LPT_TRY(check_no_overlap(views.output, "output", views.gram, "gram"));
+  if (options.cross_gram == nullptr) return {};
+  LPT_TRY(check_gram(options.cross_gram, "options->cross_gram", views.weight.columns, needs_data, views.cross_gram));
+  return check_no_overlap(views.output, "output", views.cross_gram, "options->cross_gram");
+}
+
+Status check_factors(const Tensor *input_factors, const FitViews &views, bool needs_data, void **out_factors) {
+  if (input_factors == nullptr) return {};
+  const int64_t columns = views.weight.columns;
+  LPT_TRY(check_vector(input_factors, "input_factors", LPT_FORMAT_F32, columns, needs_data, out_factors));
+  const MatrixView factors = vector_view(LPT_FORMAT_F32, *out_factors, columns);
+  LPT_TRY(check_no_overlap(factors, "input_factors", views.weight, "weight"));
+  LPT_TRY(check_no_overlap(factors, "input_factors", views.gram, "gram"));
+  if (views.cross_gram.data != nullptr) {
+    LPT_TRY(check_no_overlap(factors, "input_factors", views.cross_gram, "options->cross_gram"));
+  }
+  return check_no_overlap(factors, "input_factors", views.output, "output");
 }
 
 }  // namespace
@@ -337,35 +404,33 @@ Status check_arguments(const Tensor *weight, const Tensor *gram, const Tensor *o
 Status fit_weights(Context &context, const Tensor *weight, const Tensor *gram, const lpt_weights_fit_options &options,
                    Tensor *output, Tensor *input_factors, lpt_weights_fit_info &out_info) {
   const bool needs_data = !is_check_only(options.flags);
-  MatrixView views[3];
+  FitViews views;
   void *factors = nullptr;
   LPT_TRY(check_fit_options(options));
-  LPT_TRY(check_arguments(weight, gram, output, needs_data, views));
-  const auto &[weight_view, gram_view, output_view] = views;
-  const int64_t rows = weight_view.rows, columns = weight_view.columns;
-  if (input_factors != nullptr) {
-    LPT_TRY(check_vector(input_factors, "input_factors", LPT_FORMAT_F32, columns, needs_data, &factors));
-    const MatrixView factor_view = vector_view(LPT_FORMAT_F32, factors, columns);
-    LPT_TRY(check_no_overlap(factor_view, "input_factors", weight_view, "weight"));
-    LPT_TRY(check_no_overlap(factor_view, "input_factors", gram_view, "gram"));
-    LPT_TRY(check_no_overlap(factor_view, "input_factors", output_view, "output"));
-  }
+  LPT_TRY(check_arguments(weight, gram, options, output, views));
+  LPT_TRY(check_factors(input_factors, views, needs_data, &factors));
+  const int64_t rows = views.weight.rows, columns = views.weight.columns;
   const SuppressProgress progress(context);
-  WeightFit fit{context, options, progress, {}, output_view, {}, {}};
-  LPT_TRY(cast_matrix(context, weight_view, output_view, cast_of(fit), true));
+  WeightFit fit{context, options, progress, {}, views.output, {}, {}};
+  LPT_TRY(cast_matrix(context, views.weight, views.output, cast_of(fit), true));
   if (!needs_data) return {};
   LPT_TRY(take_matrix(context, LPT_FORMAT_F32, columns, columns, false, fit.gram));
   for (MatrixView *view : {&fit.given, &fit.scaled, &fit.decoded, &fit.difference, &fit.image}) {
     LPT_TRY(take_matrix(context, LPT_FORMAT_F32, rows, columns, false, *view));
   }
-  LPT_TRY(read_gram(gram_view, fit.gram));
-  LPT_TRY(widen_matrix(context, weight_view, fit.given, false));
+  LPT_TRY(read_gram(views.gram, fit.gram));
+  LPT_TRY(widen_matrix(context, views.weight, fit.given, false));
   fit.factors.assign(static_cast<size_t>(columns), 1.0f);
+  copy_matrix(fit.given, fit.scaled);
+  LPT_TRY(cast_part(context, fit.scaled, fit.output, cast_of(fit)));
+  if (options.cross_gram != nullptr) LPT_TRY(follow_reference(fit, views.cross_gram, out_info.damping));
   double whole = 0.0, nearest = 0.0, fitted = 0.0;
   LPT_TRY(quadratic_form(context, fit.given, fit.gram, fit.image, whole));
-  copy_matrix(fit.given, fit.scaled);
-  LPT_TRY(cast_part(context, fit.scaled, output_view, cast_of(fit)));
   LPT_TRY(output_error(fit, nearest));
+  if (options.cross_gram != nullptr) {
+    scale_weight(fit);
+    LPT_TRY(cast_part(context, fit.scaled, fit.output, cast_of(fit)));
+  }
   if (factors != nullptr) LPT_TRY(search_factors(fit, out_info));
   if (options.method == LPT_WEIGHTS_FIT_METHOD_GPTQ) LPT_TRY(run_gptq(fit, out_info));
   LPT_TRY(output_error(fit, fitted));

@@ -31,7 +31,8 @@ enum class HandleKind : uint32_t {
   kComm = 0x4C50540B,
   kFuture = 0x4C50540C,
   kPartialPlan = 0x4C50540D,
-  kGradientBuckets = 0x4C505410
+  kGradientBuckets = 0x4C505410,
+  kCalibration = 0x4C505411
 };
 
 class LibrarySession;  // defined in src/gemm/library.hpp

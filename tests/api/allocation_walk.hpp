@@ -42,6 +42,7 @@ using OwnRecipe = Handle<lpt_recipe, lpt_recipe_destroy>;
 using OwnLinear = Handle<lpt_linear, lpt_linear_destroy>;
 using OwnOptimizer = Handle<lpt_optimizer, lpt_optimizer_destroy>;
 using OwnMonitor = Handle<lpt_monitor, lpt_monitor_destroy>;
+using OwnCalibration = Handle<lpt_calibration, lpt_calibration_destroy>;
 using OwnGroup = Handle<lpt_comm_group, lpt_comm_group_destroy>;
 using OwnComm = Handle<lpt_comm, lpt_comm_destroy>;
 using OwnFuture = Handle<lpt_future, lpt_future_destroy>;

@@ -276,7 +276,13 @@ lpt_status walk_sparse(WalkWorld &w) {
   lpt_gemm_options square = LPT_GEMM_OPTIONS_INIT;
   square.is_a_transposed = 1;
   LPT_TEST_TRY(lpt_gemm(w.c, w.x.get(), w.x.get(), &square, dense));
-  LPT_TEST_TRY(lpt_weights_fit(w.c, w.y.get(), dense, nullptr, w.z.get(), nullptr, nullptr));
+  OwnCalibration calibration;
+  LPT_TEST_TRY(lpt_calibration_create(w.c, kSide, nullptr, calibration.out()));
+  LPT_TEST_TRY(lpt_calibration_add(w.c, calibration, w.halves.get(), nullptr));
+  LPT_TEST_TRY(lpt_calibration_read(w.c, calibration, LPT_CALIBRATION_VALUE_GRAM, w.z.get()));
+  lpt_weights_fit_options weights_fit = LPT_WEIGHTS_FIT_OPTIONS_INIT;
+  weights_fit.cross_gram = dense;
+  LPT_TEST_TRY(lpt_weights_fit(w.c, w.y.get(), dense, &weights_fit, w.z.get(), nullptr, nullptr));
   return lpt_sparse_order(w.c, w.x.get(), nullptr, order, &values);
 }
 

@@ -38,6 +38,8 @@ void for_each_struct(Body body) {
   LPT_BODY(lpt_sparse_options, LPT_SPARSE_OPTIONS_INIT);
   LPT_BODY(lpt_sparse_fit_options, LPT_SPARSE_FIT_OPTIONS_INIT);
   LPT_BODY(lpt_sparse_fit_info, LPT_SPARSE_FIT_INFO_INIT);
+  LPT_BODY(lpt_calibration_options, LPT_CALIBRATION_OPTIONS_INIT);
+  LPT_BODY(lpt_calibration_info, LPT_CALIBRATION_INFO_INIT);
   LPT_BODY(lpt_weights_fit_options, LPT_WEIGHTS_FIT_OPTIONS_INIT);
   LPT_BODY(lpt_weights_fit_info, LPT_WEIGHTS_FIT_INFO_INIT);
   LPT_BODY(lpt_sparse_info, LPT_SPARSE_INFO_INIT);

@@ -21,6 +21,7 @@ constexpr Output kOutputs[] = {
     {"signs", [](World &w, lpt_tensor *t) { return lpt_hadamard_draw_signs(w.c, nullptr, t); }},
     {"output", [](World &w, lpt_tensor *t) { return lpt_convert(w.c, w.source.get(), nullptr, t); }},
     {"output", [](World &w, lpt_tensor *t) { return lpt_sparse_fit(w.c, w.source.get(), w.source.get(), w.source.get(), nullptr, t, nullptr, nullptr); }},
+    {"output", [](World &w, lpt_tensor *t) { return lpt_calibration_read(w.c, nullptr, 0, t); }},
     {"output", [](World &w, lpt_tensor *t) { return lpt_weights_fit(w.c, w.source.get(), w.source.get(), nullptr, t, nullptr, nullptr); }},
     {"input_factors", [](World &w, lpt_tensor *t) { return lpt_weights_fit(w.c, w.source.get(), w.source.get(), nullptr, nullptr, t, nullptr); }},
     {"bias_change", [](World &w, lpt_tensor *t) { return lpt_sparse_fit(w.c, w.source.get(), w.source.get(), w.source.get(), nullptr, nullptr, t, nullptr); }},

@@ -286,6 +286,62 @@ TEST(WeightsFit, FactorsAreThoseOfAwq) {
   EXPECT_LT(both.info.fitted_error, fitted.info.fitted_error);
 }
 
+TEST(WeightsFit, FollowsTheReferenceByItsDefinition) {
+  const Context context = make_context(2);
+  lpt_context *const c = context.get();
+  Layer layer(72);
+  const int64_t size = layer.columns;
+  // gram is of the inputs, the reference has other ones: cross_gram is not symmetric.
+  const Numbers noise = draw_normal(310, size * size, 0.02);
+  Numbers cross = layer.gram;
+  for (int64_t i = 0; i < size; ++i) {
+    for (int64_t j = 0; j < size; ++j) {
+      double &number = cross[static_cast<size_t>(i * size + j)];
+      for (int64_t k = 0; k < size; ++k) number += noise[static_cast<size_t>(i * size + k)] * layer.at(k, j);
+      number = static_cast<double>(static_cast<float>(number));
+    }
+  }
+  const Tensor cross_gram = tensor_of(c, LPT_FORMAT_F64, size, size, cross);
+  lpt_weights_fit_options options = gptq(LPT_WEIGHTS_FIT_ORDER_BLOCKS);
+  options.cross_gram = cross_gram.get();
+  options.method = LPT_WEIGHTS_FIT_METHOD_NEAREST;
+  const Fitted exact = fit(c, layer, LPT_FORMAT_F32, options);
+  // weight · (cross_gram + d) · inverse(gram + d)
+  double damping = 0;
+  for (int64_t i = 0; i < size; ++i) damping += 0.01 * layer.at(i, i) / static_cast<double>(size);
+  Numbers damped = layer.gram;
+  for (int64_t i = 0; i < size; ++i) {
+    damped[static_cast<size_t>(i * size + i)] += damping;
+    cross[static_cast<size_t>(i * size + i)] += damping;
+  }
+  const Numbers inverse = inverse_of(damped, size);
+  const auto times = [&](const Numbers &left, const Numbers &right) {
+    Numbers result(left.size(), 0.0);
+    for (size_t at = 0; at < result.size(); ++at) {
+      const size_t row = at / static_cast<size_t>(size), column = at % static_cast<size_t>(size);
+      for (size_t k = 0; k < static_cast<size_t>(size); ++k)
+        result[at] += left[row * static_cast<size_t>(size) + k] * right[k * static_cast<size_t>(size) + column];
+    }
+    return result;
+  };
+  const Numbers expected = times(times(layer.weight, cross), inverse);
+  for (size_t i = 0; i < expected.size(); ++i)
+    ASSERT_NEAR(expected[i], exact.decoded[i], 2e-7 * std::abs(expected[i]) + 1e-9) << i;
+  EXPECT_EQ(0.0, exact.info.fitted_error);
+  EXPECT_GT(exact.info.nearest_error, 1e-4);
+  // The other methods fit that weight.
+  for (const bool has_factors : {false, true}) {
+    options.method = LPT_WEIGHTS_FIT_METHOD_GPTQ;
+    const Fitted followed = fit(c, layer, LPT_FORMAT_INT4_1X32, options, has_factors);
+    Layer other = layer;
+    other.weight = exact.decoded;
+    const Fitted direct = fit(c, other, LPT_FORMAT_INT4_1X32, gptq(LPT_WEIGHTS_FIT_ORDER_BLOCKS), has_factors);
+    EXPECT_EQ(direct.bytes, followed.bytes) << has_factors;
+    EXPECT_EQ(direct.info.fitted_error, followed.info.fitted_error);
+    EXPECT_GT(followed.info.nearest_error, direct.info.nearest_error);
+  }
+}
+
 TEST(WeightsFit, IsIndependentOfThreads) {
   const Layer layer(200);
   std::vector<Fitted> found;
@@ -393,6 +449,18 @@ TEST(WeightsFit, RejectsWhatDoesNotFit) {
          {"scale_rule is FIXED"});
   reject(LPT_UNSUPPORTED, gram, output, factors, with([](auto &o) { o.scale_rule = LPT_SCALE_RULE_EVEN; }),
          {"scale_rule"});
+  const auto with_cross = [&](const Tensor &cross_gram) {
+    lpt_weights_fit_options options = plain;
+    options.cross_gram = cross_gram.get();
+    return options;
+  };
+  const Tensor narrow = make_tensor(c, LPT_FORMAT_F32, 32, 31), halves = make_tensor(c, LPT_FORMAT_BF16, 32, 32),
+               infinite = changed(5, 2, HUGE_VAL);
+  reject(LPT_INVALID_ARGUMENT, gram, output, factors, with_cross(narrow),
+         {"options->cross_gram is 32 x 31", "32 x 32"});
+  reject(LPT_UNSUPPORTED, gram, output, factors, with_cross(halves), {"options->cross_gram is bf16", "f32 or f64"});
+  reject(LPT_INVALID_ARGUMENT, gram, output, factors, with_cross(infinite),
+         {"options->cross_gram[5][2] is inf", "finite"});
   lpt_weights_fit_options checked = plain;
   checked.flags = LPT_CHECK_ONLY;
   EXPECT_TRUE(ok(c, lpt_weights_fit(c, weight.get(), gram.get(), &checked, output.get(), factors.get(), nullptr)));

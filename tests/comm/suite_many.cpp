@@ -112,6 +112,49 @@ void compares_whatever_the_strides(const Rank &self) {
   EXPECT_TRUE(is_same(self, wrap(self.context, LPT_FORMAT_F32, memory.data(), 5, 13, stride)));
 }
 
+// The statistics of one calibration in memory.
+std::vector<double> statistics_of(const Rank &self, const lpt_calibration *calibration, int64_t columns) {
+  std::vector<double> all;
+  for (lpt_calibration_value value = 0; value <= LPT_CALIBRATION_VALUE_MEAN_SQUARES; ++value) {
+    if (value == LPT_CALIBRATION_VALUE_CROSS_GRAM) continue;
+    const Tensor output =
+        make_tensor(self.context, LPT_FORMAT_F64, value == LPT_CALIBRATION_VALUE_GRAM ? columns : 1, columns);
+    EXPECT_TRUE(self.ok(lpt_calibration_read(self.context, calibration, value, output.get())));
+    const std::vector<double> numbers = numbers_of(self.context, output.get());
+    all.insert(all.end(), numbers.begin(), numbers.end());
+  }
+  lpt_calibration_info info = LPT_CALIBRATION_INFO_INIT;
+  EXPECT_TRUE(self.ok(lpt_calibration_describe(self.context, calibration, &info)));
+  all.insert(all.end(), {static_cast<double>(info.row_count), info.amax, info.mean, info.mean_square});
+  for (const double share : {0.3, 0.9}) {
+    EXPECT_TRUE(self.ok(lpt_calibration_percentile(self.context, calibration, share, &all.emplace_back())));
+  }
+  return all;
+}
+
+// Each rank adds two batches. One rank that adds the batches of all, the last first, has the same bits. The Gram matrix takes
+// two messages.
+void collects_the_calibration_of_all(const Rank &self) {
+  constexpr int64_t kColumns = 270, kRows = 3;
+  const auto add = [&](lpt_calibration *calibration, int32_t rank, uint64_t place) {
+    std::vector<float> numbers = numbers_of(rank, 90 + place, kRows * kColumns);
+    for (float &x : numbers) x = std::ldexp(x, 7 * rank);
+    const Tensor inputs = wrap(self.context, numbers, kRows, kColumns);
+    EXPECT_TRUE(self.ok(lpt_calibration_add(self.context, calibration, inputs.get(), nullptr)));
+  };
+  lpt_calibration *own = nullptr, *whole = nullptr;
+  ASSERT_TRUE(self.ok(lpt_calibration_create(self.context, kColumns, nullptr, &own)));
+  ASSERT_TRUE(self.ok(lpt_calibration_create(self.context, kColumns, nullptr, &whole)));
+  for (const uint64_t place : {0, 1}) add(own, self.rank, place);
+  for (int32_t q = self.ranks - 1; q >= 0; --q) {
+    for (const uint64_t place : {1, 0}) add(whole, q, place);
+  }
+  EXPECT_TRUE(self.ok(lpt_calibration_all_reduce(self.context, self.comm, own)));
+  EXPECT_EQ(statistics_of(self, whole, kColumns), statistics_of(self, own, kColumns));
+  lpt_calibration_destroy(own);
+  lpt_calibration_destroy(whole);
+}
+
 }  // namespace
 
 std::vector<Case> many_cases() {
@@ -120,7 +163,8 @@ std::vector<Case> many_cases() {
           {"CastsManyAsOneLine", casts_many_as_one_line},
           {"TellsABitThatDiffers", tells_a_bit_that_differs},
           {"TellsTheLastBit", tells_the_last_bit},
-          {"ComparesWhateverTheStrides", compares_whatever_the_strides}};
+          {"ComparesWhateverTheStrides", compares_whatever_the_strides},
+          {"CollectsTheCalibrationOfAll", collects_the_calibration_of_all}};
 }
 
 }  // namespace lpt::test

@@ -282,7 +282,7 @@ class Caller : lpt::test::CallValues {
   }
 
   lpt_status fit() {
-    if (in_.below(2) == 1) return fit_weights();
+    if (in_.below(2) == 1) return in_.below(2) == 1 ? fit_weights() : calibrate();
     lpt_sparse_fit_options options = LPT_SPARSE_FIT_OPTIONS_INIT;
     options.iterations = in_.below(8) - 1;
     options.damping = in_.real();
@@ -291,12 +291,29 @@ class Caller : lpt::test::CallValues {
     return lpt_sparse_fit(c_, weight, mask, inputs, &options, output, maybe(), &values);
   }
 
+  lpt_status calibrate() {
+    lpt_calibration_options options = LPT_CALIBRATION_OPTIONS_INIT;
+    options.has_gram = in_.below(3);
+    options.has_cross_gram = in_.below(3);
+    lpt_calibration *made = nullptr;
+    lpt_status status = lpt_calibration_create(c_, in_.below(66) - 1, &options, &made);
+    if (status != LPT_OK) return status;
+    lpt_tensor *const inputs = tensor(), *const reference = maybe(), *const output = tensor();
+    status = lpt_calibration_add(c_, made, inputs, reference);
+    if (status == LPT_OK) status = lpt_calibration_read(c_, made, in_.below(6), output);
+    double magnitude = 0;
+    if (status == LPT_OK) status = lpt_calibration_percentile(c_, made, in_.real(), &magnitude);
+    lpt_calibration_destroy(made);
+    return status;
+  }
+
   lpt_status fit_weights() {
     lpt_weights_fit_options options = LPT_WEIGHTS_FIT_OPTIONS_INIT;
     options.method = in_.below(3);
     options.order = in_.below(4);
     options.scale_rule = in_.below(24);
     options.damping = in_.real();
+    options.cross_gram = maybe();
     lpt_weights_fit_info values = LPT_WEIGHTS_FIT_INFO_INIT;
     lpt_tensor *const weight = tensor(), *const gram = tensor(), *const output = tensor();
     return lpt_weights_fit(c_, weight, gram, &options, output, maybe(), &values);

@@ -240,6 +240,16 @@ namespace Lpt
         UseLast = 2,
     }
 
+    /// <summary>What lpt_calibration_read() writes; one of lpt_calibration_value_values.</summary>
+    public enum CalibrationValue : int
+    {
+        Gram = 0,
+        CrossGram = 1,
+        Maxima = 2,
+        Means = 3,
+        MeanSquares = 4,
+    }
+
     /// <summary>How lpt_weights_fit() rounds weights; one of lpt_weights_fit_method_values.</summary>
     public enum WeightsFitMethod : int
     {
@@ -827,6 +837,43 @@ namespace Lpt
         }
     }
 
+    /// <summary>Options of lpt_calibration_create().</summary>
+    [StructLayout(LayoutKind.Sequential)]
+    public unsafe struct CalibrationOptions
+    {
+        public UIntPtr StructSize;
+        public Flags Flags;
+        public int HasGram;
+        public int HasCrossGram;
+
+        /// <summary>Returns the defaults of the library.</summary>
+        public static CalibrationOptions Default()
+        {
+            var value = default(CalibrationOptions);
+            Text.Initialize("lpt_calibration_options", &value, sizeof(CalibrationOptions));
+            return value;
+        }
+    }
+
+    /// <summary>Statistics over all columns.</summary>
+    [StructLayout(LayoutKind.Sequential)]
+    public unsafe struct CalibrationInfo
+    {
+        public UIntPtr StructSize;
+        public long RowCount;
+        public double Amax;
+        public double Mean;
+        public double MeanSquare;
+
+        /// <summary>Returns the defaults of the library.</summary>
+        public static CalibrationInfo Default()
+        {
+            var value = default(CalibrationInfo);
+            Text.Initialize("lpt_calibration_info", &value, sizeof(CalibrationInfo));
+            return value;
+        }
+    }
+
     /// <summary>Options of lpt_weights_fit().</summary>
     [StructLayout(LayoutKind.Sequential)]
     public unsafe struct WeightsFitOptions
@@ -838,6 +885,7 @@ namespace Lpt
         public ScaleRule ScaleRule;
         public int Reserved;
         public double Damping;
+        public IntPtr CrossGram;
 
         /// <summary>Returns the defaults of the library.</summary>
         public static WeightsFitOptions Default()
@@ -1771,6 +1819,15 @@ namespace Lpt
         }
     }
 
+    /// <summary>Statistics of the inputs of a layer for calibration data; see lpt_calibration_create().</summary>
+    public sealed partial class Calibration : Handle
+    {
+        /// <summary>NULL, for an optional Calibration that is not used.</summary>
+        public static readonly Calibration None = new Calibration(IntPtr.Zero);
+        internal Calibration(IntPtr raw) : base(raw) { }
+        protected override void Destroy() { Native.lpt_calibration_destroy(handle); }
+    }
+
     /// <summary>One rank of a communicator; see lpt_comm_create_local().</summary>
     public sealed partial class Comm : Handle
     {
@@ -1981,6 +2038,13 @@ namespace Lpt
         [LibraryImport(Library)] public static partial Status lpt_scaler_state_save(Context context, Scaler scaler, void* buffer, UIntPtr buffer_bytes);
         [LibraryImport(Library)] public static partial Status lpt_scaler_state_load(Context context, Scaler scaler, void* buffer, UIntPtr buffer_bytes);
         [LibraryImport(Library)] public static partial Status lpt_sparse_fit(Context context, Tensor weight, Tensor mask, Tensor inputs, SparseFitOptions* options, Tensor output, Tensor bias_change, SparseFitInfo* out_info);
+        [LibraryImport(Library)] public static partial Status lpt_calibration_create(Context context, long columns, CalibrationOptions* options, IntPtr* out_calibration);
+        [LibraryImport(Library)] public static partial void lpt_calibration_destroy(IntPtr calibration);
+        [LibraryImport(Library)] public static partial Status lpt_calibration_add(Context context, Calibration calibration, Tensor inputs, Tensor reference);
+        [LibraryImport(Library)] public static partial Status lpt_calibration_all_reduce(Context context, Comm comm, Calibration calibration);
+        [LibraryImport(Library)] public static partial Status lpt_calibration_read(Context context, Calibration calibration, CalibrationValue value, Tensor output);
+        [LibraryImport(Library)] public static partial Status lpt_calibration_describe(Context context, Calibration calibration, CalibrationInfo* out_info);
+        [LibraryImport(Library)] public static partial Status lpt_calibration_percentile(Context context, Calibration calibration, double share, double* out_magnitude);
         [LibraryImport(Library)] public static partial Status lpt_weights_fit(Context context, Tensor weight, Tensor gram, WeightsFitOptions* options, Tensor output, Tensor input_factors, WeightsFitInfo* out_info);
         [LibraryImport(Library)] public static partial Status lpt_gemm(Context context, Tensor a, Tensor b, GemmOptions* options, Tensor c);
         [LibraryImport(Library)] public static partial Status lpt_gemm_grouped(Context context, Tensor a, Tensor b, Tensor group_ends, GemmOptions* options, Tensor c);
@@ -2198,6 +2262,13 @@ namespace Lpt
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_scaler_state_save(Context context, Scaler scaler, void* buffer, UIntPtr buffer_bytes);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_scaler_state_load(Context context, Scaler scaler, void* buffer, UIntPtr buffer_bytes);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_sparse_fit(Context context, Tensor weight, Tensor mask, Tensor inputs, SparseFitOptions* options, Tensor output, Tensor bias_change, SparseFitInfo* out_info);
+        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_calibration_create(Context context, long columns, CalibrationOptions* options, IntPtr* out_calibration);
+        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern void lpt_calibration_destroy(IntPtr calibration);
+        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_calibration_add(Context context, Calibration calibration, Tensor inputs, Tensor reference);
+        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_calibration_all_reduce(Context context, Comm comm, Calibration calibration);
+        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_calibration_read(Context context, Calibration calibration, CalibrationValue value, Tensor output);
+        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_calibration_describe(Context context, Calibration calibration, CalibrationInfo* out_info);
+        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_calibration_percentile(Context context, Calibration calibration, double share, double* out_magnitude);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_weights_fit(Context context, Tensor weight, Tensor gram, WeightsFitOptions* options, Tensor output, Tensor input_factors, WeightsFitInfo* out_info);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_gemm(Context context, Tensor a, Tensor b, GemmOptions* options, Tensor c);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_gemm_grouped(Context context, Tensor a, Tensor b, Tensor group_ends, GemmOptions* options, Tensor c);

@@ -281,13 +281,15 @@ def weights_unpack(packed: Tensor, *, out: Any = None, context: Optional[Context
 
 
 def weights_fit(weight: Any, gram: Any, format: Format = "", *, method: str = "gptq", order: str = "columns",
-                factors: Any = None, out: Any = None, context: Optional[Context] = None, **given: Any
+                cross_gram: Any = None, factors: Any = None, out: Any = None, context: Optional[Context] = None, **given: Any
                 ) -> Tuple[Tensor, Optional[Tensor], Dict[str, Any]]:
     """Quantize the weight of a linear layer so that its outputs for calibration data change little (lpt_weights_fit()).
 
     weight: output columns × input columns. gram: inputsᵀ · inputs of the layer, f32 or f64.
     format: the format of the result; optional if out is given.
     method: "gptq" or "nearest". order: of GPTQ, "columns", "diagonal" or "blocks".
+    cross_gram: referenceᵀ · inputs, with the inputs of the layer in a model that is not quantized. The weight then compensates
+    for the errors of its inputs.
     factors: True or an output vector, to scale the columns of the weight first (AWQ). Divide the inputs by the factors.
 
     Returns the quantized weight, the factors or None, and a dict: nearest_error and fitted_error, the squared errors relative
@@ -302,7 +304,8 @@ def weights_fit(weight: Any, gram: Any, format: Format = "", *, method: str = "g
     if factors is not None and factors is not False:
         vector = empty(source.shape[-1], "f32", context=context) if factors is True else written(factors)
     given.update(method=constant("LPT_WEIGHTS_FIT_METHOD_", method, "method"),
-                 order=constant("LPT_WEIGHTS_FIT_ORDER_", order, "order"))
+                 order=constant("LPT_WEIGHTS_FIT_ORDER_", order, "order"),
+                 cross_gram=None if cross_gram is None else read(cross_gram))
     values = capi.lpt_weights_fit_info()
     capi.lpt_weights_fit(handle, source, read(gram), options(capi.lpt_weights_fit_options, given, keep), result, vector,
                          values)

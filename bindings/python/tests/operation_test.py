@@ -263,6 +263,9 @@ class Layers(Case):
         nearest, factors, _ = lpt.weights_fit(weight, gram, "int4_1x32", method="nearest", factors=True)
         scaled = floats([x * y for row in weight.tolist() for x, y in zip(row, factors.tolist())], [8, 32])
         self.assertEqual(lpt.quantize(scaled, "int4_1x32").tolist(), nearest.tolist())
+        zeros, _, _ = lpt.weights_fit(weight, gram, "f32", method="nearest", cross_gram=floats([0.0] * 1024, [32, 32]),
+                                      damping=0.0)
+        self.near([[0.0] * 32] * 8, zeros.tolist())
         with self.assertRaisesRegex(TypeError, 'format is "": expected the name or number'):
             lpt.weights_fit(weight, gram)
         with self.assertRaisesRegex(lpt.InvalidArgument, "damping is 2: expected 0 to 1"):

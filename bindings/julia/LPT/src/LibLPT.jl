@@ -187,6 +187,13 @@ const LPT_SCALER_ZERO_RULE_USE_CURRENT = lpt_scaler_zero_rule(0)
 const LPT_SCALER_ZERO_RULE_ONE = lpt_scaler_zero_rule(1)
 const LPT_SCALER_ZERO_RULE_USE_LAST = lpt_scaler_zero_rule(2)
 
+const lpt_calibration_value = Int32
+const LPT_CALIBRATION_VALUE_GRAM = lpt_calibration_value(0)
+const LPT_CALIBRATION_VALUE_CROSS_GRAM = lpt_calibration_value(1)
+const LPT_CALIBRATION_VALUE_MAXIMA = lpt_calibration_value(2)
+const LPT_CALIBRATION_VALUE_MEANS = lpt_calibration_value(3)
+const LPT_CALIBRATION_VALUE_MEAN_SQUARES = lpt_calibration_value(4)
+
 const lpt_weights_fit_method = Int32
 const LPT_WEIGHTS_FIT_METHOD_NEAREST = lpt_weights_fit_method(0)
 const LPT_WEIGHTS_FIT_METHOD_GPTQ = lpt_weights_fit_method(1)
@@ -524,6 +531,21 @@ struct lpt_sparse_fit_info
     iteration_count::Int64
 end
 
+struct lpt_calibration_options
+    struct_size::Csize_t
+    flags::lpt_flags
+    has_gram::Int32
+    has_cross_gram::Int32
+end
+
+struct lpt_calibration_info
+    struct_size::Csize_t
+    row_count::Int64
+    amax::Cdouble
+    mean::Cdouble
+    mean_square::Cdouble
+end
+
 struct lpt_weights_fit_options
     struct_size::Csize_t
     flags::lpt_flags
@@ -532,6 +554,7 @@ struct lpt_weights_fit_options
     scale_rule::lpt_scale_rule
     reserved::Int32
     damping::Cdouble
+    cross_gram::Ptr{Cvoid}
 end
 
 struct lpt_weights_fit_info
@@ -988,6 +1011,8 @@ _defaults(::Type{lpt_scaler_options}, value) = lpt_struct_init("lpt_scaler_optio
 _defaults(::Type{lpt_scaler_info}, value) = lpt_struct_init("lpt_scaler_info", value, sizeof(lpt_scaler_info))
 _defaults(::Type{lpt_sparse_fit_options}, value) = lpt_struct_init("lpt_sparse_fit_options", value, sizeof(lpt_sparse_fit_options))
 _defaults(::Type{lpt_sparse_fit_info}, value) = lpt_struct_init("lpt_sparse_fit_info", value, sizeof(lpt_sparse_fit_info))
+_defaults(::Type{lpt_calibration_options}, value) = lpt_struct_init("lpt_calibration_options", value, sizeof(lpt_calibration_options))
+_defaults(::Type{lpt_calibration_info}, value) = lpt_struct_init("lpt_calibration_info", value, sizeof(lpt_calibration_info))
 _defaults(::Type{lpt_weights_fit_options}, value) = lpt_struct_init("lpt_weights_fit_options", value, sizeof(lpt_weights_fit_options))
 _defaults(::Type{lpt_weights_fit_info}, value) = lpt_struct_init("lpt_weights_fit_info", value, sizeof(lpt_weights_fit_info))
 _defaults(::Type{lpt_gemm_options}, value) = lpt_struct_init("lpt_gemm_options", value, sizeof(lpt_gemm_options))
@@ -1112,6 +1137,13 @@ lpt_scaler_state_size(context, scaler, out_size_bytes) = ccall(_symbol(:lpt_scal
 lpt_scaler_state_save(context, scaler, buffer, buffer_bytes) = ccall(_symbol(:lpt_scaler_state_save), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Cvoid}, Csize_t), context, scaler, buffer, buffer_bytes)
 lpt_scaler_state_load(context, scaler, buffer, buffer_bytes) = ccall(_symbol(:lpt_scaler_state_load), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Cvoid}, Csize_t), context, scaler, buffer, buffer_bytes)
 lpt_sparse_fit(context, weight, mask, inputs, options, output, bias_change, out_info) = ccall(_symbol(:lpt_sparse_fit), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Cvoid}, Ptr{lpt_sparse_fit_options}, Ptr{Cvoid}, Ptr{Cvoid}, Ptr{lpt_sparse_fit_info}), context, weight, mask, inputs, options, output, bias_change, out_info)
+lpt_calibration_create(context, columns, options, out_calibration) = ccall(_symbol(:lpt_calibration_create), lpt_status, (Ptr{Cvoid}, Int64, Ptr{lpt_calibration_options}, Ptr{Ptr{Cvoid}}), context, columns, options, out_calibration)
+lpt_calibration_destroy(calibration) = ccall(_symbol(:lpt_calibration_destroy), Cvoid, (Ptr{Cvoid},), calibration)
+lpt_calibration_add(context, calibration, inputs, reference) = ccall(_symbol(:lpt_calibration_add), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Cvoid}), context, calibration, inputs, reference)
+lpt_calibration_all_reduce(context, comm, calibration) = ccall(_symbol(:lpt_calibration_all_reduce), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Cvoid}), context, comm, calibration)
+lpt_calibration_read(context, calibration, value, output) = ccall(_symbol(:lpt_calibration_read), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, lpt_calibration_value, Ptr{Cvoid}), context, calibration, value, output)
+lpt_calibration_describe(context, calibration, out_info) = ccall(_symbol(:lpt_calibration_describe), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, Ptr{lpt_calibration_info}), context, calibration, out_info)
+lpt_calibration_percentile(context, calibration, share, out_magnitude) = ccall(_symbol(:lpt_calibration_percentile), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, Cdouble, Ptr{Cdouble}), context, calibration, share, out_magnitude)
 lpt_weights_fit(context, weight, gram, options, output, input_factors, out_info) = ccall(_symbol(:lpt_weights_fit), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Cvoid}, Ptr{lpt_weights_fit_options}, Ptr{Cvoid}, Ptr{Cvoid}, Ptr{lpt_weights_fit_info}), context, weight, gram, options, output, input_factors, out_info)
 lpt_gemm(context, a, b, options, c) = ccall(_symbol(:lpt_gemm), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Cvoid}, Ptr{lpt_gemm_options}, Ptr{Cvoid}), context, a, b, options, c)
 lpt_gemm_grouped(context, a, b, group_ends, options, c) = ccall(_symbol(:lpt_gemm_grouped), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Cvoid}, Ptr{lpt_gemm_options}, Ptr{Cvoid}), context, a, b, group_ends, options, c)

@@ -206,6 +206,14 @@ pub const LPT_SCALER_ZERO_RULE_USE_CURRENT: lpt_scaler_zero_rule = 0;
 pub const LPT_SCALER_ZERO_RULE_ONE: lpt_scaler_zero_rule = 1;
 pub const LPT_SCALER_ZERO_RULE_USE_LAST: lpt_scaler_zero_rule = 2;
 
+/// What lpt_calibration_read() writes; one of lpt_calibration_value_values.
+pub type lpt_calibration_value = i32;
+pub const LPT_CALIBRATION_VALUE_GRAM: lpt_calibration_value = 0;
+pub const LPT_CALIBRATION_VALUE_CROSS_GRAM: lpt_calibration_value = 1;
+pub const LPT_CALIBRATION_VALUE_MAXIMA: lpt_calibration_value = 2;
+pub const LPT_CALIBRATION_VALUE_MEANS: lpt_calibration_value = 3;
+pub const LPT_CALIBRATION_VALUE_MEAN_SQUARES: lpt_calibration_value = 4;
+
 /// How lpt_weights_fit() rounds weights; one of lpt_weights_fit_method_values.
 pub type lpt_weights_fit_method = i32;
 pub const LPT_WEIGHTS_FIT_METHOD_NEAREST: lpt_weights_fit_method = 0;
@@ -404,6 +412,12 @@ pub type lpt_sparse_count = i32;
 pub const LPT_SPARSE_COUNT_EXACT: lpt_sparse_count = 0;
 pub const LPT_SPARSE_COUNT_PUBLISHED: lpt_sparse_count = 1;
 
+/// Statistics of the inputs of a layer for calibration data; see lpt_calibration_create().
+#[repr(C)]
+pub struct lpt_calibration {
+    _opaque: [u8; 0],
+    _unshared: std::marker::PhantomData<*mut u8>,
+}
 /// One rank of a communicator; see lpt_comm_create_local().
 #[repr(C)]
 pub struct lpt_comm {
@@ -712,6 +726,27 @@ pub struct lpt_sparse_fit_info {
     pub iteration_count: i64,
 }
 
+/// Options of lpt_calibration_create().
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct lpt_calibration_options {
+    pub struct_size: usize,
+    pub flags: lpt_flags,
+    pub has_gram: i32,
+    pub has_cross_gram: i32,
+}
+
+/// Statistics over all columns.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct lpt_calibration_info {
+    pub struct_size: usize,
+    pub row_count: i64,
+    pub amax: f64,
+    pub mean: f64,
+    pub mean_square: f64,
+}
+
 /// Options of lpt_weights_fit().
 #[repr(C)]
 #[derive(Clone, Copy)]
@@ -723,6 +758,7 @@ pub struct lpt_weights_fit_options {
     pub scale_rule: lpt_scale_rule,
     pub reserved: i32,
     pub damping: f64,
+    pub cross_gram: *const lpt_tensor,
 }
 
 /// Result of lpt_weights_fit(): squared errors of the outputs, relative to the sum of squares of the outputs.
@@ -1464,6 +1500,30 @@ impl Default for lpt_sparse_fit_info {
     }
 }
 
+impl Default for lpt_calibration_options {
+    fn default() -> Self {
+        let mut value = std::mem::MaybeUninit::<Self>::zeroed();
+        // All members accept any bytes, so that zeros are a valid lpt_calibration_options.
+        unsafe {
+            let name = b"lpt_calibration_options\0".as_ptr().cast();
+            lpt_struct_init(name, value.as_mut_ptr().cast(), std::mem::size_of::<Self>());
+            value.assume_init()
+        }
+    }
+}
+
+impl Default for lpt_calibration_info {
+    fn default() -> Self {
+        let mut value = std::mem::MaybeUninit::<Self>::zeroed();
+        // All members accept any bytes, so that zeros are a valid lpt_calibration_info.
+        unsafe {
+            let name = b"lpt_calibration_info\0".as_ptr().cast();
+            lpt_struct_init(name, value.as_mut_ptr().cast(), std::mem::size_of::<Self>());
+            value.assume_init()
+        }
+    }
+}
+
 impl Default for lpt_weights_fit_options {
     fn default() -> Self {
         let mut value = std::mem::MaybeUninit::<Self>::zeroed();
@@ -2161,6 +2221,20 @@ extern "C" {
     pub fn lpt_scaler_state_load(context: *mut lpt_context, scaler: *mut lpt_scaler, buffer: *const c_void, buffer_bytes: usize) -> lpt_status;
     /// Fits a masked weight to the outputs of the dense weight, without training.
     pub fn lpt_sparse_fit(context: *mut lpt_context, weight: *const lpt_tensor, mask: *const lpt_tensor, inputs: *const lpt_tensor, options: *const lpt_sparse_fit_options, output: *mut lpt_tensor, bias_change: *mut lpt_tensor, out_info: *mut lpt_sparse_fit_info) -> lpt_status;
+    /// Creates empty statistics of the inputs of a layer.
+    pub fn lpt_calibration_create(context: *mut lpt_context, columns: i64, options: *const lpt_calibration_options, out_calibration: *mut *mut lpt_calibration) -> lpt_status;
+    /// Destroys statistics of calibration.
+    pub fn lpt_calibration_destroy(calibration: *mut lpt_calibration);
+    /// Adds a batch of inputs.
+    pub fn lpt_calibration_add(context: *mut lpt_context, calibration: *mut lpt_calibration, inputs: *const lpt_tensor, reference: *const lpt_tensor) -> lpt_status;
+    /// Replaces the statistics of each rank by those of the inputs of all ranks.
+    pub fn lpt_calibration_all_reduce(context: *mut lpt_context, comm: *mut lpt_comm, calibration: *mut lpt_calibration) -> lpt_status;
+    /// Writes a matrix or a vector of statistics.
+    pub fn lpt_calibration_read(context: *mut lpt_context, calibration: *const lpt_calibration, value: lpt_calibration_value, output: *mut lpt_tensor) -> lpt_status;
+    /// Returns statistics over all columns.
+    pub fn lpt_calibration_describe(context: *mut lpt_context, calibration: *const lpt_calibration, out_info: *mut lpt_calibration_info) -> lpt_status;
+    /// Returns a magnitude that a share of the elements does not exceed.
+    pub fn lpt_calibration_percentile(context: *mut lpt_context, calibration: *const lpt_calibration, share: f64, out_magnitude: *mut f64) -> lpt_status;
     /// Quantizes the weight of a linear layer so that its outputs for calibration data change little.
     pub fn lpt_weights_fit(context: *mut lpt_context, weight: *const lpt_tensor, gram: *const lpt_tensor, options: *const lpt_weights_fit_options, output: *mut lpt_tensor, input_factors: *mut lpt_tensor, out_info: *mut lpt_weights_fit_info) -> lpt_status;
     /// Multiplies two matrices, or two batches of matrices, of any formats.

@@ -21,6 +21,8 @@ fn sizes_of_structs_equal_those_of_bindgen() {
     assert_eq!(size_of::<lpt_sys::lpt_scaler_info>(), size_of::<made::lpt_scaler_info>());
     assert_eq!(size_of::<lpt_sys::lpt_sparse_fit_options>(), size_of::<made::lpt_sparse_fit_options>());
     assert_eq!(size_of::<lpt_sys::lpt_sparse_fit_info>(), size_of::<made::lpt_sparse_fit_info>());
+    assert_eq!(size_of::<lpt_sys::lpt_calibration_options>(), size_of::<made::lpt_calibration_options>());
+    assert_eq!(size_of::<lpt_sys::lpt_calibration_info>(), size_of::<made::lpt_calibration_info>());
     assert_eq!(size_of::<lpt_sys::lpt_weights_fit_options>(), size_of::<made::lpt_weights_fit_options>());
     assert_eq!(size_of::<lpt_sys::lpt_weights_fit_info>(), size_of::<made::lpt_weights_fit_info>());
     assert_eq!(size_of::<lpt_sys::lpt_gemm_options>(), size_of::<made::lpt_gemm_options>());
@@ -225,6 +227,11 @@ fn constants_equal_those_of_bindgen() {
     assert_eq!(lpt_sys::LPT_SCALER_ZERO_RULE_USE_CURRENT as i64, made::LPT_SCALER_ZERO_RULE_USE_CURRENT as i64);
     assert_eq!(lpt_sys::LPT_SCALER_ZERO_RULE_ONE as i64, made::LPT_SCALER_ZERO_RULE_ONE as i64);
     assert_eq!(lpt_sys::LPT_SCALER_ZERO_RULE_USE_LAST as i64, made::LPT_SCALER_ZERO_RULE_USE_LAST as i64);
+    assert_eq!(lpt_sys::LPT_CALIBRATION_VALUE_GRAM as i64, made::LPT_CALIBRATION_VALUE_GRAM as i64);
+    assert_eq!(lpt_sys::LPT_CALIBRATION_VALUE_CROSS_GRAM as i64, made::LPT_CALIBRATION_VALUE_CROSS_GRAM as i64);
+    assert_eq!(lpt_sys::LPT_CALIBRATION_VALUE_MAXIMA as i64, made::LPT_CALIBRATION_VALUE_MAXIMA as i64);
+    assert_eq!(lpt_sys::LPT_CALIBRATION_VALUE_MEANS as i64, made::LPT_CALIBRATION_VALUE_MEANS as i64);
+    assert_eq!(lpt_sys::LPT_CALIBRATION_VALUE_MEAN_SQUARES as i64, made::LPT_CALIBRATION_VALUE_MEAN_SQUARES as i64);
     assert_eq!(lpt_sys::LPT_WEIGHTS_FIT_METHOD_NEAREST as i64, made::LPT_WEIGHTS_FIT_METHOD_NEAREST as i64);
     assert_eq!(lpt_sys::LPT_WEIGHTS_FIT_METHOD_GPTQ as i64, made::LPT_WEIGHTS_FIT_METHOD_GPTQ as i64);
     assert_eq!(lpt_sys::LPT_WEIGHTS_FIT_ORDER_COLUMNS as i64, made::LPT_WEIGHTS_FIT_ORDER_COLUMNS as i64);
@@ -412,6 +419,13 @@ fn functions_equal_those_of_bindgen() {
     assert_eq!(lpt_sys::lpt_scaler_state_save as *const () as usize, made::lpt_scaler_state_save as *const () as usize);
     assert_eq!(lpt_sys::lpt_scaler_state_load as *const () as usize, made::lpt_scaler_state_load as *const () as usize);
     assert_eq!(lpt_sys::lpt_sparse_fit as *const () as usize, made::lpt_sparse_fit as *const () as usize);
+    assert_eq!(lpt_sys::lpt_calibration_create as *const () as usize, made::lpt_calibration_create as *const () as usize);
+    assert_eq!(lpt_sys::lpt_calibration_destroy as *const () as usize, made::lpt_calibration_destroy as *const () as usize);
+    assert_eq!(lpt_sys::lpt_calibration_add as *const () as usize, made::lpt_calibration_add as *const () as usize);
+    assert_eq!(lpt_sys::lpt_calibration_all_reduce as *const () as usize, made::lpt_calibration_all_reduce as *const () as usize);
+    assert_eq!(lpt_sys::lpt_calibration_read as *const () as usize, made::lpt_calibration_read as *const () as usize);
+    assert_eq!(lpt_sys::lpt_calibration_describe as *const () as usize, made::lpt_calibration_describe as *const () as usize);
+    assert_eq!(lpt_sys::lpt_calibration_percentile as *const () as usize, made::lpt_calibration_percentile as *const () as usize);
     assert_eq!(lpt_sys::lpt_weights_fit as *const () as usize, made::lpt_weights_fit as *const () as usize);
     assert_eq!(lpt_sys::lpt_gemm as *const () as usize, made::lpt_gemm as *const () as usize);
     assert_eq!(lpt_sys::lpt_gemm_grouped as *const () as usize, made::lpt_gemm_grouped as *const () as usize);

@@ -212,8 +212,27 @@ fn lpt_sparse_fit_info_is_laid_out_as_in_c() {
 }
 
 #[test]
+fn lpt_calibration_options_is_laid_out_as_in_c() {
+    assert_eq!(size_of::<lpt_calibration_options>(), 24);
+    assert_eq!(offset!(lpt_calibration_options, struct_size), 0);
+    assert_eq!(offset!(lpt_calibration_options, flags), 8);
+    assert_eq!(offset!(lpt_calibration_options, has_gram), 16);
+    assert_eq!(offset!(lpt_calibration_options, has_cross_gram), 20);
+}
+
+#[test]
+fn lpt_calibration_info_is_laid_out_as_in_c() {
+    assert_eq!(size_of::<lpt_calibration_info>(), 40);
+    assert_eq!(offset!(lpt_calibration_info, struct_size), 0);
+    assert_eq!(offset!(lpt_calibration_info, row_count), 8);
+    assert_eq!(offset!(lpt_calibration_info, amax), 16);
+    assert_eq!(offset!(lpt_calibration_info, mean), 24);
+    assert_eq!(offset!(lpt_calibration_info, mean_square), 32);
+}
+
+#[test]
 fn lpt_weights_fit_options_is_laid_out_as_in_c() {
-    assert_eq!(size_of::<lpt_weights_fit_options>(), 40);
+    assert_eq!(size_of::<lpt_weights_fit_options>(), 48);
     assert_eq!(offset!(lpt_weights_fit_options, struct_size), 0);
     assert_eq!(offset!(lpt_weights_fit_options, flags), 8);
     assert_eq!(offset!(lpt_weights_fit_options, method), 16);
@@ -221,6 +240,7 @@ fn lpt_weights_fit_options_is_laid_out_as_in_c() {
     assert_eq!(offset!(lpt_weights_fit_options, scale_rule), 24);
     assert_eq!(offset!(lpt_weights_fit_options, reserved), 28);
     assert_eq!(offset!(lpt_weights_fit_options, damping), 32);
+    assert_eq!(offset!(lpt_weights_fit_options, cross_gram), 40);
 }
 
 #[test]

@@ -302,6 +302,20 @@ impl ScalerZeroRule {
     pub const USE_LAST: ScalerZeroRule = ScalerZeroRule(sys::LPT_SCALER_ZERO_RULE_USE_LAST);
 }
 
+/// What lpt_calibration_read() writes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[repr(transparent)]
+pub struct CalibrationValue(pub sys::lpt_calibration_value);
+
+#[allow(missing_docs)]
+impl CalibrationValue {
+    pub const GRAM: CalibrationValue = CalibrationValue(sys::LPT_CALIBRATION_VALUE_GRAM);
+    pub const CROSS_GRAM: CalibrationValue = CalibrationValue(sys::LPT_CALIBRATION_VALUE_CROSS_GRAM);
+    pub const MAXIMA: CalibrationValue = CalibrationValue(sys::LPT_CALIBRATION_VALUE_MAXIMA);
+    pub const MEANS: CalibrationValue = CalibrationValue(sys::LPT_CALIBRATION_VALUE_MEANS);
+    pub const MEAN_SQUARES: CalibrationValue = CalibrationValue(sys::LPT_CALIBRATION_VALUE_MEAN_SQUARES);
+}
+
 /// How lpt_weights_fit() rounds weights.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[repr(transparent)]
