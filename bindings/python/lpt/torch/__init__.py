@@ -9,6 +9,7 @@ from ._attention import CrossEntropyLoss, scaled_dot_product_attention
 from ._autocast import autocast
 from ._compare import Comparison, compare
 from ._convert import convert_, update_
+from ._hook import ReduceState, reduce_hook
 from ._linear import Linear
 from ._norm import LayerNorm, RMSNorm, SwiGLU
 from ._optim import SGD, Adam, AdamW, Lion
@@ -17,6 +18,6 @@ from ._ranks import ColumnParallelLinear, RowParallelLinear, comm_of, partial_su
 from ._sparse import decay_masked_, mask_of, prune_, sparsify_
 
 __all__ = ["Adam", "AdamW", "ColumnParallelLinear", "Comparison", "CrossEntropyLoss", "LayerNorm", "Linear", "Lion",
-           "QuantizedLinear", "RMSNorm", "RowParallelLinear", "SGD", "SwiGLU", "autocast", "comm_of", "compare", "convert_",
-           "decay_masked_", "dequantize_", "mask_of", "partial_sum", "prune_", "quantize_", "scaled_dot_product_attention",
-           "sparsify_", "update_"]
+           "QuantizedLinear", "RMSNorm", "ReduceState", "RowParallelLinear", "SGD", "SwiGLU", "autocast", "comm_of",
+           "compare", "convert_", "decay_masked_", "dequantize_", "mask_of", "partial_sum", "prune_", "quantize_",
+           "reduce_hook", "scaled_dot_product_attention", "sparsify_", "update_"]
