@@ -1,8 +1,6 @@
 """Runs the code blocks of the guides in order."""
-import array
 import contextlib
 import io
-import json
 import os
 import re
 import subprocess
@@ -10,7 +8,7 @@ import tempfile
 import unittest
 
 import lpt
-from support import Draws, needs_numpy
+from support import Draws, needs_numpy, write_safetensors
 
 TOOL = os.path.join(os.path.dirname(lpt.__file__), "bin", "lpt")
 
@@ -18,17 +16,6 @@ TOOL = os.path.join(os.path.dirname(lpt.__file__), "bin", "lpt")
 def page_text(*page):
     with open(os.path.join(os.environ["LPT_SOURCE_DIR"], "docs", *page), encoding="utf-8") as file:
         return file.read()
-
-
-def write_safetensors(path, tensors):
-    """Write f32 tensors, given by name as shape and values."""
-    header, data = {}, b""
-    for name, (shape, values) in tensors.items():
-        begin, data = len(data), data + array.array("f", values).tobytes()
-        header[name] = {"dtype": "F32", "shape": shape, "data_offsets": [begin, len(data)]}
-    text = json.dumps(header).encode()
-    with open(path, "wb") as file:
-        file.write(len(text).to_bytes(8, "little") + text + data)
 
 
 class Guide(unittest.TestCase):

@@ -1,6 +1,7 @@
-"""Helpers of the tests: buffers, ranks on threads, and a generator of numbers."""
+"""Helpers of the tests: buffers, ranks on threads, checkpoints, and a generator of numbers."""
 import array
 import importlib.util
+import json
 import threading
 import unittest
 
@@ -48,6 +49,30 @@ def run(rank_count, body):
         if isinstance(result, AssertionError):
             raise result
     return results
+
+
+def write_safetensors(path, tensors):
+    """Write f32 tensors, given by name as shape and values."""
+    header, data = {}, b""
+    for name, (shape, values) in tensors.items():
+        begin, data = len(data), data + array.array("f", values).tobytes()
+        header[name] = {"dtype": "F32", "shape": shape, "data_offsets": [begin, len(data)]}
+    text = json.dumps(header).encode()
+    with open(path, "wb") as file:
+        file.write(len(text).to_bytes(8, "little") + text + data)
+
+
+def read_safetensors(path):
+    """Return the tensors of a file by name: arrays of float32, and bytes for other types."""
+    with open(path, "rb") as file:
+        header = json.loads(file.read(int.from_bytes(file.read(8), "little")))
+        data = file.read()
+    tensors = {}
+    for name, tensor in header.items():
+        if name != "__metadata__":
+            begin, end = tensor["data_offsets"]
+            tensors[name] = array.array("f", data[begin:end]) if tensor["dtype"] == "F32" else data[begin:end]
+    return tensors
 
 
 class Draws:
