@@ -1,6 +1,7 @@
 """The optimizers of lpt.torch: steps against torch and the library, groups, closures, options and saved states."""
 import copy
 import io
+import os
 import pickle
 import unittest
 
@@ -11,7 +12,7 @@ if HAS_TORCH:
     import torch
     import lpt.torch
 
-SEED = 20261128
+SEED = int(os.environ.get("LPT_TEST_SEED", 20261128))
 SHAPES = ((33, 17), (5,), (129,), (2, 3, 4))
 
 
@@ -261,17 +262,21 @@ class States(unittest.TestCase):
             lpt.torch.AdamW(parameters).load_state_dict(saved)
 
     def test_gradient_scaling_of_torch_works(self):
-        results = []
-        for module in (lpt.torch, torch.optim):
-            parameter, = parameters_of(shapes=((6,),))
-            optimizer, scaler = module.SGD([parameter], lr=0.1), torch.amp.GradScaler("cpu", init_scale=1024.0)
-            for factor in (1.0, float("inf"), 2.0):  # the second step is skipped
-                optimizer.zero_grad()
-                scaler.scale((parameter * factor).sum()).backward()
-                scaler.step(optimizer)
-                scaler.update()
-            results.append(parameter)
-        self.assertTrue(torch.allclose(*results, rtol=1e-6))
+        for name, make in makers().items():
+            results = []
+            for module in (lpt.torch, torch.optim):
+                parameter, = parameters_of(shapes=((6,),))
+                optimizer, scaler = make(module, [parameter]), torch.amp.GradScaler("cpu", init_scale=1024.0)
+                for factor in (1.0, float("inf"), 2.0):  # the second step is skipped
+                    optimizer.zero_grad()
+                    scaler.scale((parameter * factor).sum()).backward()
+                    scaler.unscale_(optimizer)
+                    torch.nn.utils.clip_grad_norm_([parameter], 0.5)
+                    scaler.step(optimizer)
+                    scaler.update()
+                self.assertEqual(512.0, scaler.get_scale())
+                results.append(parameter)
+            self.assertTrue(torch.allclose(*results, rtol=1e-6), name)
 
 
 if __name__ == "__main__":

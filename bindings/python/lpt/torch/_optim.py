@@ -1,6 +1,7 @@
 """Optimizers of torch.optim whose moments may be stored in 8 bits."""
 from __future__ import annotations
 
+from collections import defaultdict
 from typing import Any, Callable, Dict, Iterable, List, NamedTuple, Optional, Tuple, Union
 
 import torch
@@ -38,6 +39,22 @@ class _Engine(NamedTuple):
     """The lpt.Optimizer of one parameter group: parameter i of the group has index i."""
     settings: _Settings
     optimizer: _Optimizer
+
+
+class _Bytes:
+    """The bytes of a state, which torch.optim.Optimizer.load_state_dict() would cast to the type of the parameter."""
+
+    def __init__(self, tensor: torch.Tensor) -> None:
+        self._tensor = tensor
+
+    def cpu(self) -> torch.Tensor:
+        return self._tensor.cpu()
+
+
+def _keep_bytes(_: torch.optim.Optimizer, state_dict: Dict[str, Any]) -> Dict[str, Any]:
+    state = {place: {key: _Bytes(value) if key == _STATE else value for key, value in one.items()}
+             for place, one in state_dict["state"].items()}
+    return dict(state_dict, state=state)
 
 
 class _Base(torch.optim.Optimizer):
@@ -106,6 +123,8 @@ class _Base(torch.optim.Optimizer):
         self._engines[index] = engine
         for parameter in parameters:
             self._loaded.pop(parameter, None)
+            # The engine has the state. torch.distributed.checkpoint would step an optimizer without an entry.
+            self.state[parameter] = {}
         return engine
 
     def _states(self, index: int) -> List[Optional[bytes]]:
@@ -160,42 +179,47 @@ class _Base(torch.optim.Optimizer):
         """Number of bytes of the state of all parameters, once they have been stepped."""
         return sum(engine.optimizer.nbytes for engine in self._engines.values())
 
+    def _packed(self) -> Dict[torch.Tensor, Dict[str, torch.Tensor]]:
+        """Return the saved states of all parameters as tensors of bytes."""
+        return {parameter: {_STATE: torch.frombuffer(bytearray(state), dtype=torch.uint8)}
+                for index, group in enumerate(self.param_groups)
+                for parameter, state in zip(group["params"], self._states(index)) if state is not None}
+
     def state_dict(self) -> Dict[str, Any]:
         """Return the state as torch.optim.Optimizer.state_dict(); the state of a parameter is the tensor "lpt" of bytes."""
-        result, first = super().state_dict(), 0
-        result["state"] = {}
-        for index, group in enumerate(self.param_groups):
-            for place, state in enumerate(self._states(index)):
-                if state is not None:
-                    result["state"][first + place] = {_STATE: torch.frombuffer(bytearray(state), dtype=torch.uint8)}
-            first += len(group["params"])
-        return result
+        self.state.update(self._packed())
+        try:
+            return super().state_dict()
+        finally:
+            self.state.update((parameter, {}) for parameter in list(self.state))
 
     def load_state_dict(self, state_dict: Dict[str, Any]) -> None:
         """Restore the state of state_dict(). Later steps have the bits of those after the save."""
-        super().load_state_dict(dict(state_dict, state={}))
-        self._engines.clear()
-        self._loaded.clear()
+        last_hook = self.register_load_state_dict_pre_hook(_keep_bytes)
+        try:
+            super().load_state_dict(state_dict)
+        finally:
+            last_hook.remove()
+
+    def __getstate__(self) -> Dict[str, Any]:
+        return dict(super().__getstate__(), state=defaultdict(dict, self._packed()))
+
+    def __setstate__(self, state: Dict[str, Any]) -> None:
+        """Restore a copy, a pickle, or the state of load_state_dict()."""
+        super().__setstate__(state)
+        for group in self.param_groups:  # options that the release that saved them did not have
+            group.update({name: value for name, value in self.defaults.items() if name not in group})
+        self._engines, self._loaded = {}, {}
         parameters = [one for group in self.param_groups for one in group["params"]]
-        for place, state in state_dict["state"].items():
-            if _STATE not in state:
-                raise ValueError(f"the state of parameter {place} has {', '.join(map(str, state))}: expected {_STATE}, "
+        for parameter, saved in self.state.items():
+            if _STATE not in saved:
+                place = next((place for place, one in enumerate(parameters) if one is parameter), parameter)
+                raise ValueError(f"the state of parameter {place} has {', '.join(map(str, saved))}: expected {_STATE}, "
                                  f"as {type(self).__name__} of lpt.torch saves it")
-            self._loaded[parameters[place]] = state[_STATE].cpu().numpy().tobytes()
+            self._loaded[parameter] = saved[_STATE].cpu().numpy().tobytes()
         for index, group in enumerate(self.param_groups):
             if any(one in self._loaded for one in group["params"]):
                 self._engine(index)
-
-    def __getstate__(self) -> Dict[str, Any]:
-        return dict(super().__getstate__(), lpt_states=[self._states(index) for index in range(len(self.param_groups))])
-
-    def __setstate__(self, state: Dict[str, Any]) -> None:
-        states = state.pop("lpt_states", None)
-        super().__setstate__(state)
-        if states is not None:
-            self._engines = {}
-            self._loaded = {one: saved for group, many in zip(self.param_groups, states)
-                            for one, saved in zip(group["params"], many) if saved is not None}
 
 
 _OPTIONS = """
