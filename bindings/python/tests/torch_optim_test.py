@@ -137,6 +137,17 @@ class Steps(unittest.TestCase):
         optimizer.step()
         self.assertEqual([True, True, False], list(map(torch.equal, before, parameters)))
 
+    def test_parameters_without_gradients_take_no_memory(self):
+        parameters = parameters_of(shapes=((256,), (1024,)))
+        optimizer = lpt.torch.AdamW(parameters)
+        draw(parameters, 0)
+        parameters[1].grad = None
+        optimizer.step()
+        self.assertEqual((2 * 4 * 256, [0]), (optimizer.nbytes, list(optimizer.state_dict()["state"])))
+        draw(parameters, 1)
+        optimizer.step()
+        self.assertEqual((2 * 4 * (256 + 1024), [0, 1]), (optimizer.nbytes, list(optimizer.state_dict()["state"])))
+
     def test_a_closure_is_called_with_gradients(self):
         parameter, = parameters_of(shapes=((3,),))
         optimizer = lpt.torch.SGD([parameter], lr=0.5)

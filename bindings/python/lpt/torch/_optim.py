@@ -2,7 +2,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from typing import Any, Callable, Dict, Iterable, List, NamedTuple, Optional, Tuple, Union
+from typing import Any, Callable, Dict, List, NamedTuple, Optional, Tuple, Union
 
 import torch
 
@@ -36,9 +36,10 @@ class _Settings(NamedTuple):
 
 
 class _Engine(NamedTuple):
-    """The lpt.Optimizer of one parameter group: parameter i of the group has index i."""
+    """The lpt.Optimizer of one parameter group."""
     settings: _Settings
     optimizer: _Optimizer
+    indices: Dict[int, int]  # in the optimizer, by place in the group, of the parameters that have a state
 
 
 class _Bytes:
@@ -88,7 +89,7 @@ class _Base(torch.optim.Optimizer):
         if float(group["lr"]) < 0:
             raise ValueError(f"lr is {group['lr']}: expected at least 0")
         constant("LPT_ROUNDING_", group["rounding"], "rounding")
-        self._create(self._settings(group), ())  # checks betas, eps, weight_decay and the formats of moments
+        self._add(self._create(self._settings(group)), 0, torch.empty(1, dtype=torch.bfloat16))  # checks the other options
 
     def _settings(self, group: Dict[str, Any]) -> _Settings:
         beta1, beta2 = group["betas"] if "betas" in group else (group["momentum"], 0.0)
@@ -97,16 +98,19 @@ class _Base(torch.optim.Optimizer):
         return _Settings(float(beta1), float(beta2), group.get("eps", 1e-8), group.get("nesterov", False), group["weight_decay"],
                          (first, second), group["expanded"], group["compensation"])
 
-    def _create(self, settings: _Settings, parameters: Iterable[torch.Tensor]) -> _Optimizer:
-        first, second = settings.moments
-        nesterov = {"nesterov": True} if settings.nesterov else {}
+    def _create(self, settings: _Settings) -> _Engine:
+        nesterov: Dict[str, Any] = {"nesterov": True} if settings.nesterov else {}
         optimizer = _Optimizer(self._method, beta1=settings.beta1, beta2=settings.beta2, epsilon=settings.epsilon, **nesterov)
-        kinds = [(max(1, _local(one).numel()), one.dtype == torch.bfloat16) for one in parameters]
-        for elements, is_bf16 in kinds or [(1, True)]:
-            optimizer.add(elements, first_moment=_NAMES.get(first, first), second_moment=_NAMES.get(second, second),
-                          weight_decay=settings.weight_decay, first_expanded=settings.expanded, second_expanded=settings.expanded,
-                          compensation="bf16" if settings.compensation and is_bf16 else None)
-        return optimizer
+        return _Engine(settings, optimizer, {})
+
+    def _add(self, engine: _Engine, place: int, parameter: torch.Tensor) -> None:
+        """Add a state of zeros for a parameter of the group."""
+        settings, (first, second) = engine.settings, engine.settings.moments
+        has_errors = settings.compensation and parameter.dtype == torch.bfloat16
+        engine.indices[place] = engine.optimizer.add(
+            _local(parameter).numel(), first_moment=_NAMES.get(first, first), second_moment=_NAMES.get(second, second),
+            weight_decay=settings.weight_decay, first_expanded=settings.expanded, second_expanded=settings.expanded,
+            compensation="bf16" if has_errors else None, random_stream=place)
 
     def _engine(self, index: int) -> _Engine:
         """Return the engine of a group. If options of the group changed, create another one that continues with its state."""
@@ -116,24 +120,24 @@ class _Base(torch.optim.Optimizer):
         if engine is not None and engine.settings == settings:
             return engine
         states = self._states(index)
-        engine = _Engine(settings, self._create(settings, parameters))
-        for place, state in enumerate(states):
+        engine = self._create(settings)
+        for place, (parameter, state) in enumerate(zip(parameters, states)):
             if state is not None:
-                capi.lpt_optimizer_state_load(handle_of(None), engine.optimizer._handle, place, state)
+                self._add(engine, place, parameter)
+                capi.lpt_optimizer_state_load(handle_of(None), engine.optimizer._handle, engine.indices[place], state)
+                self.state[parameter] = {}
         self._engines[index] = engine
         for parameter in parameters:
             self._loaded.pop(parameter, None)
-            # The engine has the state. torch.distributed.checkpoint would step an optimizer without an entry.
-            self.state[parameter] = {}
         return engine
 
     def _states(self, index: int) -> List[Optional[bytes]]:
         """Return the saved state of each parameter of a group; None: it has no state."""
         parameters = self.param_groups[index]["params"]
         if index in self._engines:
-            handle = self._engines[index].optimizer._handle
-            return [bytes(state_of(capi.lpt_optimizer_state_size, capi.lpt_optimizer_state_save, handle, place))
-                    for place in range(len(parameters))]
+            _, optimizer, indices = self._engines[index]
+            return [bytes(state_of(capi.lpt_optimizer_state_size, capi.lpt_optimizer_state_save, optimizer._handle, indices[place]))
+                    if place in indices else None for place in range(len(parameters))]
         return [self._loaded.get(parameter) for parameter in parameters]
 
     @torch.no_grad()
@@ -153,6 +157,11 @@ class _Base(torch.optim.Optimizer):
         gradients = [_local(one.grad) for _, one in active]
         if any(one.layout != torch.strided for one in gradients):
             raise RuntimeError(f"{type(self).__name__} of lpt.torch does not support sparse gradients: expected dense ones")
+        for place, parameter in active:
+            if place not in engine.indices:
+                self._add(engine, place, parameter)
+                # The engine has the state. torch.distributed.checkpoint would step an optimizer without an entry.
+                self.state[parameter] = {}
         options, context = capi.lpt_optimizer_step_options(), handle_of(None)
         options.learning_rate = float(group["lr"])
         options.gradient_scale = -1.0 if group["maximize"] else 1.0
@@ -165,7 +174,7 @@ class _Base(torch.optim.Optimizer):
         parameters = [_local(one.detach()) for _, one in active]
         written = [(one.float() if one.dtype == torch.float16 else one).contiguous() for one in parameters]
         gradients = [(one if one.dtype in (torch.float32, torch.bfloat16) else one.float()).contiguous() for one in gradients]
-        capi.lpt_optimizer_step(context, engine.optimizer._handle, [place for place, _ in active],
+        capi.lpt_optimizer_step(context, engine.optimizer._handle, [engine.indices[place] for place, _ in active],
                                 [wrap_dense(context, one, 1, one.numel()) for one in gradients], options,
                                 [wrap_dense(context, one, 1, one.numel()) for one in written])
         for parameter, value in zip(parameters, written):
