@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 _DEVICES = ("cpu", "cuda")  # indexed by lpt_device
 # Use of a tensor, as in tensor_from.i: share memory, write it, read it, or read it in a GEMM. The last two may copy.
 _WRAP, _WRITE, _READ, _MULTIPLY = range(4)
+_MOST_PRINTED = 2 ** 20  # elements that repr() decodes
 _PARTS = ("payload", "block_scales", "tensor_scale", "zero_points", "sparse_indices")
 # Formats of the dtypes of ml_dtypes and NumPy.
 _NUMPY_NAMES = {"bfloat16": "bf16", "float8_e4m3fn": "e4m3fn", "float8_e4m3": "e4m3", "float8_e5m2": "e5m2",
@@ -27,6 +28,7 @@ _NUMPY_NAMES = {"bfloat16": "bf16", "float8_e4m3fn": "e4m3fn", "float8_e4m3": "e
 # Formats of the dtypes of torch and NumPy.
 _DTYPE_NAMES = dict(_NUMPY_NAMES, float64="f64", float32="f32", float16="f16", int8="int8", int16="int16", int32="int32",
                     int64="int64", uint8="uint8")
+_NATIVE = frozenset(_DTYPE_NAMES.values()) - frozenset(_NUMPY_NAMES.values())  # formats with a dtype of NumPy itself
 _format_numbers: Dict[str, int] = {}
 _format_names: Dict[int, str] = {}
 
@@ -175,7 +177,7 @@ class Tensor(capi.lpt_tensor):
 
     def __getitem__(self, key: Any) -> "Tensor":
         """Return the view tensor[begin:end, …]; slices have no step."""
-        keys = key if isinstance(key, tuple) else (key,)
+        keys: Tuple[Any, ...] = key if isinstance(key, tuple) else (key,)
         shape = self.shape
         if len(keys) > len(shape) or not all(isinstance(item, slice) for item in keys):
             raise TypeError(f"index is {key!r}: expected at most {len(shape)} slices without steps; tensor[i:i + 1] is the view "
@@ -197,6 +199,29 @@ class Tensor(capi.lpt_tensor):
     def tolist(self) -> Any:
         """Return the decoded elements as nested lists of floats; int32 and int64 elements as lists of integers."""
         return memoryview(self if self.format in ("f32", "f64", "int32", "int64") else self.dequantize()).tolist()
+
+    def __matmul__(self, other: Any) -> "Tensor":
+        """Multiply two matrices as lpt.gemm(self, other), with a result in f32; b of a linear layer is transposed: use gemm()."""
+        from ._ops import gemm
+        return gemm(self, other)
+
+    def __rmatmul__(self, other: Any) -> "Tensor":
+        from ._ops import gemm
+        return gemm(other, self)
+
+    def torch(self) -> Any:
+        """Return a torch tensor that shares memory; elements of 4 bits are pairs, torch.float4_e2m1fn_x2."""
+        import torch
+        format = self.format
+        names = dict({value: key for key, value in _NUMPY_NAMES.items()}, e2m1fn="float4_e2m1fn_x2")
+        name = names.get(format, "")
+        if not name.startswith("float"):
+            return torch.from_dlpack(self)
+        if not hasattr(torch, name):
+            raise TypeError(f"torch {torch.__version__} has no type for {format}: expected the codes, "
+                            'torch.from_dlpack(lpt.Tensor(tensor, "uint8"))')
+        # DLPack of some releases of torch has no types of floats of 8 bits and less.
+        return torch.from_dlpack(Tensor(self, "uint8")).view(getattr(torch, name))
 
     def numpy(self) -> Any:
         """Return a NumPy array that shares memory, with a dtype of ml_dtypes if NumPy has none for the format."""
@@ -250,10 +275,23 @@ class Tensor(capi.lpt_tensor):
         return _load, (self.format, self.shape, parts)
 
     def __repr__(self) -> str:
-        return f"<lpt.Tensor {' x '.join(map(str, self.shape)) or 'scalar'} {self.format}>"
+        """Return the decoded values as NumPy prints them; "..." without NumPy, and for packed weights and large tensors."""
+        text = f"lpt.Tensor({_values_text(self)}, shape={self.shape}, format='{self.format}'"
+        return text + (")" if self.device == "cpu" else f", device='{self.device}:{self.device_index}')")
 
 
 capi.set_tensor_class(Tensor)
+
+
+def _values_text(tensor: Tensor) -> str:
+    if tensor.size > _MOST_PRINTED or tensor.device != "cpu":
+        return "..."
+    try:
+        import numpy
+        values = tensor if tensor.format in _NATIVE else tensor.dequantize()
+        return numpy.array2string(numpy.asarray(values), separator=", ", prefix="lpt.Tensor(")
+    except (ImportError, NotImplementedError):  # packed weights have no values
+        return "..."
 
 
 def _dlpack_source(producer: Any) -> Any:
@@ -341,15 +379,14 @@ def _extents(shape: Any) -> Tuple[int, ...]:
         raise TypeError(f"shape is {shape!r}: expected a number, or a sequence of numbers") from None
 
 
-def combine(format: Format, rows: int, columns: int, **parts: Any) -> Tensor:
+def combine(format: Format, rows: int, columns: int, *, payload: Any = None, block_scales: Any = None, tensor_scale: Any = None,
+            zero_points: Any = None, sparse_indices: Any = None) -> Tensor:
     """Create a matrix from its parts, which shares their memory; the inverse of Tensor.parts() (lpt_tensor_combine()).
 
-    parts: payload, block_scales, tensor_scale, zero_points, sparse_indices, as far as the format has them.
+    The format determines which parts are required.
     """
-    unknown = set(parts) - set(_PARTS)
-    if unknown:
-        raise TypeError(f"{sorted(unknown)[0]} is not a part: expected {', '.join(_PARTS)}")
-    handles = [None if parts.get(name) is None else _shared(parts[name]) for name in _PARTS]
+    handles = [None if part is None else _shared(part)
+               for part in (payload, block_scales, tensor_scale, zero_points, sparse_indices)]
     return capi.lpt_tensor_combine(handle_of(None), format_number(format), rows, columns, handles)
 
 

@@ -4,6 +4,7 @@ import ctypes
 import gc
 import pickle
 import unittest
+from unittest import mock
 
 import lpt
 from lpt import capi
@@ -207,9 +208,19 @@ class Handles(unittest.TestCase):
         with self.assertRaisesRegex(TypeError, r"index is 0: expected at most 2 slices .* tensor\[i:i \+ 1\] is the view"):
             tensor[0]
 
-    def test_are_shown_in_ascii(self):
-        self.assertEqual(["<lpt.Tensor 2 x 3 f32>", "<lpt.Tensor scalar e4m3fn>"],
-                         [ascii(lpt.empty((2, 3))), ascii(lpt.empty((), "e4m3fn"))])
+    @needs_numpy
+    def test_are_shown_as_those_of_numpy(self):
+        q = lpt.quantize(floats([0.5, 1.0, -2.0, 4.0], [2, 2]), "e4m3fn_row")
+        self.assertEqual("lpt.Tensor([[ 0.5,  1. ],\n            [-2. ,  4. ]], shape=(2, 2), format='e4m3fn_row')", repr(q))
+        self.assertEqual("lpt.Tensor([0, 0], shape=(2,), format='int64')", repr(lpt.empty(2, "int64")))
+        self.assertIn("...,", repr(lpt.empty(2000)))
+
+    def test_are_shown_without_values_if_these_are_many_or_packed(self):
+        self.assertEqual("lpt.Tensor(..., shape=(1024, 1025), format='bf16')", repr(lpt.empty((1024, 1025), "bf16")))
+        packed = lpt.weights_pack(lpt.quantize(floats(range(8), [2, 4]), "int8_row"))
+        self.assertEqual("lpt.Tensor(..., shape=(2, 4), format='int8_row')", repr(packed))
+        with mock.patch.dict("sys.modules", numpy=None):
+            self.assertEqual("lpt.Tensor(..., shape=(), format='e4m3fn')", ascii(lpt.empty((), "e4m3fn")))
 
 
 if __name__ == "__main__":

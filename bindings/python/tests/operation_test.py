@@ -95,6 +95,19 @@ class Gemm(Case):
             lpt.gemm(floats([1.0]), self.b)
 
 
+class Operator(Case):
+    def test_the_operator_is_gemm(self):
+        draws = Draws(5)
+        x, w = floats(draws.list(6 * 16), [6, 16]), floats(draws.list(16 * 8), [16, 8])
+        a, b = lpt.quantize(x, "e4m3fn_row"), lpt.quantize(w, "bf16")
+        expected = lpt.gemm(a, b).tolist()
+        self.assertEqual(expected, (a @ b).tolist())
+        self.assertEqual(lpt.gemm(x, b).tolist(), (x @ b).tolist())
+        self.assertEqual(lpt.gemm(a, w).tolist(), (a @ w).tolist())
+        with self.assertRaisesRegex(lpt.InvalidArgument, "6"):
+            a @ x
+
+
 class Formats(Case):
     def test_are_described_and_made(self):
         found = lpt.format_describe("nvfp4")
