@@ -10,7 +10,7 @@ from ._errors import Error
 
 TYPE_CHECKING = False  # importing typing takes longer than the rest of this module
 if TYPE_CHECKING:
-    from typing import Any, Callable, Dict, Optional
+    from typing import Any, Callable, Dict, Optional, Tuple
 
 
 class Codec:
@@ -75,7 +75,7 @@ class CodecCall:
     def decode_add(self, data: int, count: int, total: int) -> int:
         return self._run(self.codec.decode_add, (data, self._sizes[count], "B"), (total, 4 * count, "f"))
 
-    def _run(self, function: Any, source: tuple, target: tuple) -> int:
+    def _run(self, function: Any, source: Tuple[int, int, str], target: Tuple[int, int, str]) -> int:
         try:
             with _BorrowedView(*source) as input_view, _BorrowedView(*target) as output_view:
                 call_back(function, input_view.toreadonly(), output_view)
@@ -93,7 +93,7 @@ class _BorrowedView:
     def __init__(self, address: int, size: int, type_code: Any) -> None:
         import ctypes  # only codecs use it
         self.memory = (ctypes.c_char * size).from_address(address)
-        self.view = memoryview(self.memory).cast("B").cast(type_code)
+        self.view: memoryview = memoryview(self.memory).cast("B").cast(type_code)
 
     def __enter__(self) -> memoryview:
         return self.view

@@ -7,13 +7,15 @@ from . import capi
 from ._codec import Codec, call
 from ._context import Context, flag, handle_of, values_of
 from ._errors import Busy
-from ._options import codec_struct, options
+from ._options import options, takes
 from ._tensor import Tensor, empty, format_number, read, written
 from ._transport import TransportCalls
 
 TYPE_CHECKING = False  # importing typing takes longer than the rest of this module
 if TYPE_CHECKING:
     from typing import Any, Dict, List, Optional, Sequence, Tuple
+    from typing_extensions import Unpack
+    from ._keywords import CommOptions, GemmOptions, GradientBucketsOptions, PartialPlanOptions, ReduceOptions
     from ._tensor import Format
 
 
@@ -55,7 +57,7 @@ class Future:
             _pending.append((self._handle, self._result, self._keep))
 
 
-_pending: list = []  # collectives in progress without a Future: their tensors stay alive
+_pending: List[Any] = []  # collectives in progress without a Future: their tensors stay alive
 
 
 def _is_done(handle: Any) -> bool:
@@ -68,13 +70,13 @@ def _is_done(handle: Any) -> bool:
 class PartialPlan:
     """Tensor parallelism with partially shared activations (lpt_partial_plan).
 
-    The plan states which columns of activations all ranks share. Options: private_scale ("root", "one" or "custom"),
-    custom_scale, forward_wire and backward_wire (wire formats of the sums), and the others of lpt_partial_plan_options.
+    The plan states which columns of activations all ranks share.
     """
 
     __slots__ = ("_handle",)
 
-    def __init__(self, hidden_columns: int, shared: Any, rank_count: int, **given: Any) -> None:
+    @takes(capi.lpt_partial_plan_options)
+    def __init__(self, hidden_columns: int, shared: Any, rank_count: int, **given: Unpack[PartialPlanOptions]) -> None:
         """Create a plan for activations of hidden_columns columns.
 
         shared: the number of shared columns (int), or their fraction of all columns (float), which is rounded down.
@@ -82,8 +84,8 @@ class PartialPlan:
         keep: List[Any] = []
         if isinstance(shared, float):
             shared = capi.lpt_partial_shared_columns(handle_of(None), hidden_columns, shared)
-        given = dict(given, hidden_columns=hidden_columns, shared_columns=shared, rank_count=rank_count)
-        self._handle = capi.lpt_partial_plan_create(handle_of(None), options(capi.lpt_partial_plan_options, given, keep))
+        chosen = dict(given, hidden_columns=hidden_columns, shared_columns=shared, rank_count=rank_count)
+        self._handle = capi.lpt_partial_plan_create(handle_of(None), options(capi.lpt_partial_plan_options, chosen, keep))
 
     def values(self, format: Format = "f32") -> Dict[str, Any]:
         """Return the properties of the plan for tensors in a format, the members of lpt_partial_plan_info."""
@@ -113,21 +115,24 @@ class Comm:
         self.rank_count: int = values["rank_count"]
 
     @classmethod
-    def local(cls, group: Group, rank: int, *, context: Optional[Context] = None, **given: Any) -> "Comm":
+    @takes(capi.lpt_comm_options)
+    def local(cls, group: Group, rank: int, *, context: Optional[Context] = None, **given: Unpack[CommOptions]) -> "Comm":
         """Create a rank of a local group (lpt_comm_create_local()).
 
-        The call returns after all ranks of the group have made it. Options: timeout_seconds, flags.
+        The call returns after all ranks of the group have made it.
         """
         keep: List[Any] = []
         return cls(capi.lpt_comm_create_local(handle_of(context), group._handle, rank,
                                               options(capi.lpt_comm_options, given, keep)))
 
     @classmethod
-    def mpi(cls, fortran_handle: Optional[int] = None, *, context: Optional[Context] = None, **given: Any) -> "Comm":
+    @takes(capi.lpt_comm_options)
+    def mpi(cls, fortran_handle: Optional[int] = None, *, context: Optional[Context] = None,
+            **given: Unpack[CommOptions]) -> "Comm":
         """Create a rank of an MPI job (lpt_comm_create_mpi()), or adopt an MPI communicator (lpt_comm_adopt_mpi()).
 
         fortran_handle: the Fortran handle of the communicator, such as comm.py2f() of mpi4py; None for all processes of the
-        job. Options: timeout_seconds, flags.
+        job.
         """
         keep: List[Any] = []
         settings = options(capi.lpt_comm_options, given, keep)
@@ -136,24 +141,24 @@ class Comm:
         return cls(capi.lpt_comm_adopt_mpi(handle_of(context), fortran_handle, settings))
 
     @classmethod
+    @takes(capi.lpt_comm_options)
     def nccl(cls, bootstrap: Optional["Comm"] = None, nccl_comm: Optional[int] = None, *,
-             context: Optional[Context] = None, **given: Any) -> "Comm":
+             context: Optional[Context] = None, **given: Unpack[CommOptions]) -> "Comm":
         """Create a rank with one GPU (lpt_comm_create_nccl()), or adopt an ncclComm_t (lpt_comm_adopt_nccl()).
 
         bootstrap: a Comm of the same ranks on CPUs. nccl_comm: the address of an ncclComm_t. One of them or both are given.
-        Options: timeout_seconds, flags.
         """
         keep: List[Any] = []
-        if bootstrap is not None:
-            given["bootstrap"] = bootstrap
-        settings = options(capi.lpt_comm_options, given, keep)
+        chosen = dict(given) if bootstrap is None else dict(given, bootstrap=bootstrap)
+        settings = options(capi.lpt_comm_options, chosen, keep)
         if nccl_comm is None:
             return cls(capi.lpt_comm_create_nccl(handle_of(context), settings))
         return cls(capi.lpt_comm_adopt_nccl(handle_of(context), nccl_comm, settings))
 
     @classmethod
+    @takes(capi.lpt_comm_options)
     def custom(cls, transport: Any, rank: int, rank_count: int, *, context: Optional[Context] = None,
-               **given: Any) -> "Comm":
+               **given: Unpack[CommOptions]) -> "Comm":
         """Create a rank over a transport of the caller, such as torch.distributed (lpt_comm_create_custom()).
 
         transport is an object with these methods:
@@ -173,8 +178,6 @@ class Comm:
         One method runs at a time, except abort(). A method must not wait for other ranks, except exchange() and all_reduce().
         It must not call a collective. If a method raises, the collective raises lpt.Aborted with the text of the exception;
         after TimeoutError it raises lpt.Timeout.
-
-        Options: timeout_seconds, flags.
         """
         keep: List[Any] = []
         return cls(capi.lpt_comm_create_custom(handle_of(context), TransportCalls(transport, rank_count), rank, rank_count,
@@ -209,37 +212,39 @@ class Comm:
         """Wait until all ranks have called barrier()."""
         capi.lpt_barrier(handle_of(context), self._handle)
 
+    @takes(capi.lpt_reduce_options)
     def all_reduce(self, x: Any, *, out: Any = None, future: bool = False, context: Optional[Context] = None,
-                   **given: Any) -> Any:
+                   **given: Unpack[ReduceOptions]) -> Any:
         """Reduce a tensor over all ranks (lpt_all_reduce()); every rank returns the same result.
 
-        out: the output, which may be x; by default a new tensor. Options: reduction ("sum", "average", "maximum" or
-        "minimum"), factor, wire (the format of elements in messages), algorithm, rounding, random, codec (an lpt.Codec).
+        out: the output, which may be x; by default a new tensor.
         """
         source = read(x)
-        keep: list = [source]
+        keep: List[Any] = [source]
         result = capi.tensor_like(handle_of(context), source, capi.tensor_format(source), 0) if out is None else written(out)
         made = call(keep, capi.lpt_all_reduce, handle_of(context), self._handle, source,
                     options(capi.lpt_reduce_options, given, keep), result, future)
         return Future(made, result, keep) if future else result
 
+    @takes(capi.lpt_reduce_options)
     def all_reduce_many(self, tensors: Sequence[Any], *, future: bool = False, context: Optional[Context] = None,
-                        **given: Any) -> Any:
-        """Reduce many tensors in place by one message (lpt_all_reduce_many()). Options as for all_reduce()."""
+                        **given: Unpack[ReduceOptions]) -> Any:
+        """Reduce many tensors in place by one message (lpt_all_reduce_many())."""
         keep: List[Any] = []
         results = [written(tensor) for tensor in tensors]
         made = call(keep, capi.lpt_all_reduce_many, handle_of(context), self._handle, results,
                     options(capi.lpt_reduce_options, given, keep), future)
         return Future(made, results, keep) if future else results
 
+    @takes(capi.lpt_reduce_options)
     def reduce_scatter(self, x: Any, *, counts: Optional[Sequence[int]] = None, out: Any = None, future: bool = False,
-                       context: Optional[Context] = None, **given: Any) -> Any:
+                       context: Optional[Context] = None, **given: Unpack[ReduceOptions]) -> Any:
         """Reduce a tensor over all ranks, and return this rank's slice along the first axis (lpt_reduce_scatter()).
 
-        counts: rows of each rank's slice; by default all ranks have the same number. Options as for all_reduce().
+        counts: rows of each rank's slice; by default all ranks have the same number.
         """
         source = read(x)
-        keep: list = [source]
+        keep: List[Any] = [source]
         counts = self._counts(counts, "counts")
         result = self._part(source, counts, context) if out is None else written(out)
         made = call(keep, capi.lpt_reduce_scatter, handle_of(context), self._handle, source, counts,
@@ -254,7 +259,7 @@ class Comm:
         slice once, and every rank decodes all slices.
         """
         source = read(x)
-        keep: list = [source]
+        keep: List[Any] = [source]
         counts = self._counts(counts, "counts")
         result = self._whole(source, counts, context) if out is None else written(out)
         given = {} if codec is None else {"codec": codec}
@@ -329,12 +334,12 @@ class Comm:
                                            source, result, future)
         return Future(made, result, (source, plan)) if future else result
 
+    @takes(capi.lpt_gemm_options)
     def partial_gemm(self, plan: "PartialPlan", a: Any, b: Any, *, out: Any = None, format: Format = "f32",
-                     context: Optional[Context] = None, **given: Any) -> Tensor:
+                     context: Optional[Context] = None, **given: Unpack[GemmOptions]) -> Tensor:
         """Multiply by this rank's slice of a row-parallel weight, then sum as partial_all_reduce() (lpt_partial_gemm()).
 
-        The rank computes its private columns while the sums of shared columns are in transfer. Options: alpha, a_transposed,
-        b_transposed, arithmetic.
+        The rank computes its private columns while the sums of shared columns are in transfer.
         """
         keep: List[Any] = []
         left, right = read(a), read(b)
@@ -398,22 +403,25 @@ class GradientBuckets:
 
     Call begin(), then ready(index) for each gradient as soon as it is computed, then wait().
 
-    gradients: the gradients in the order of forward; the object keeps them alive. Options: bucket_bytes, order ("recorded"
-    or "reversed").
+    gradients: the gradients in the order of forward; the object keeps them alive.
     """
 
     __slots__ = ("_handle", "_gradients", "_comm", "_keep", "_pass")
 
-    def __init__(self, comm: Comm, gradients: Sequence[Any], *, context: Optional[Context] = None, **given: Any) -> None:
-        self._keep: list = []
-        self._pass: list = []  # objects that the current pass uses
+    @takes(capi.lpt_gradient_buckets_options)
+    def __init__(self, comm: Comm, gradients: Sequence[Any], *, context: Optional[Context] = None,
+                 **given: Unpack[GradientBucketsOptions]) -> None:
+        """Create the buckets of a comm."""
+        self._keep: List[Any] = []
+        self._pass: List[Any] = []  # objects that the current pass uses
         self._comm = comm
         self._gradients = [written(gradient) for gradient in gradients]
         self._handle = capi.lpt_gradient_buckets_create(handle_of(context), comm._handle, self._gradients,
                                                         options(capi.lpt_gradient_buckets_options, given, self._keep))
 
-    def begin(self, last: bool = True, *, context: Optional[Context] = None, **given: Any) -> None:
-        """Start a backward pass. Options as for Comm.all_reduce().
+    @takes(capi.lpt_reduce_options)
+    def begin(self, last: bool = True, *, context: Optional[Context] = None, **given: Unpack[ReduceOptions]) -> None:
+        """Start a backward pass.
 
         last: whether this is the last micro-batch of the step. Earlier micro-batches only accumulate; nothing is sent.
         """

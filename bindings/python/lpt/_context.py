@@ -5,13 +5,14 @@ __all__ = ["Context", "build_info", "default_context", "device_describe", "set_d
 
 import threading
 import weakref
+from bisect import bisect_left
 from operator import index as index_of
 
 from . import capi
 
 TYPE_CHECKING = False  # importing typing takes longer than the rest of this module
 if TYPE_CHECKING:
-    from typing import Any, Callable, Dict, List, NoReturn, Optional, Union
+    from typing import Any, Callable, Dict, List, NoReturn, Optional, Tuple, Union
 
 
 # Contexts on GPUs. A DLPack consumer must synchronize with their streams.
@@ -144,7 +145,7 @@ class Context:
         Each entry is a dict of operation, kernel, calls, seconds, bytes and flops.
         """
         capi.lpt_context_set_profile(handle_of(self), 0)
-        entries = []
+        entries: List[Dict[str, Any]] = []
         for index in range(capi.lpt_context_profile_count(handle_of(self))):
             entry = capi.lpt_profile_entry()
             capi.lpt_context_profile_entry(handle_of(self), index, entry)
@@ -259,9 +260,17 @@ def constant(prefix: str, value: Union[str, int], name: str = "") -> int:
             raise TypeError(f"{name} is {value!r}: expected a name or a number of {prefix}*") from None
     found = getattr(capi, prefix + value.upper(), None)
     if found is None:
-        names = sorted(name[len(prefix):].lower() for name in dir(capi) if name.startswith(prefix))
-        raise ValueError(f'{name} is "{value}": expected one of {", ".join(names)}')
+        raise ValueError(f'{name} is "{value}": expected one of {", ".join(names_of(prefix))}')
     return found
+
+
+_constants = sorted(name for name in vars(capi) if name.startswith("LPT_"))
+
+
+def names_of(prefix: str) -> List[str]:
+    """Return the ends of the names of constants, in lower case."""
+    begin, end = bisect_left(_constants, prefix), bisect_left(_constants, prefix + "a")
+    return [name[len(prefix):].lower() for name in _constants[begin:end]]
 
 
 def flag(value: Any, name: str) -> bool:
@@ -284,10 +293,10 @@ def values_of(struct: Any) -> Dict[str, Any]:
     return {name: getattr(struct, name) for name in members_of(type(struct))}
 
 
-_members: Dict[Any, Any] = {}
+_members: Dict[Any, Tuple[str, ...]] = {}
 
 
-def members_of(kind: type) -> tuple:
+def members_of(kind: Any) -> Tuple[str, ...]:
     if kind not in _members:
         hidden = ("struct_size", "reserved", "this", "thisown")
         _members[kind] = tuple(name for name in dir(kind)

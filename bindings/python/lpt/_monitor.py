@@ -6,14 +6,16 @@ __all__ = ["Monitor", "collective_cost", "cost_break_even", "link_fit", "noise_m
 from . import capi
 from ._context import constant, handle_of, values_of
 from ._ops import Statistics
-from ._options import options
+from ._options import options, takes
 from ._tensor import empty, format_number, read
 from ._train import Linear
 
 TYPE_CHECKING = False  # importing typing takes longer than the rest of this module
 if TYPE_CHECKING:
     from typing import Any, Dict, List, Optional, Sequence, Tuple, Union
+    from typing_extensions import Unpack
     from ._context import Context
+    from ._keywords import CostCastRates
     from ._tensor import Format, Tensor
 
 
@@ -87,12 +89,12 @@ def link_fit(sizes: Sequence[float], seconds: Sequence[float]) -> Dict[str, Any]
     return {"latency_seconds": link.latency_seconds, "bytes_per_second": link.bytes_per_second}
 
 
+@takes(capi.lpt_cost_cast_rates)
 def cost_break_even(collective: str, ranks: int, payload: Format, plain: Format = "f32", *, algorithm: str = "best",
-                    latency_seconds: float, bytes_per_second: float, **rates: float) -> int:
+                    latency_seconds: float, bytes_per_second: float, **rates: Unpack[CostCastRates]) -> int:
     """Compute from how many elements a collective takes less time with elements cast to payload (lpt_cost_break_even()).
 
-    Returns -1 if the cast never saves time. plain: the format without the cast. Options: overhead_seconds,
-    encode_bytes_per_second and decode_bytes_per_second of the casts.
+    Returns -1 if the cast never saves time. plain: the format without the cast.
     """
     keep: List[Any] = []
     return capi.lpt_cost_break_even(handle_of(None), constant("LPT_COST_COLLECTIVE_", collective),

@@ -13,12 +13,14 @@ from math import prod
 from . import capi
 from ._context import Context, constant, flag, handle_of
 from ._ops import _indices_of, _result, _result_format
-from ._options import options
+from ._options import options, takes
 from ._tensor import Tensor, _shared, empty, read, written
 
 TYPE_CHECKING = False  # as in _ops.py
 if TYPE_CHECKING:
-    from typing import Any, Dict, List, Optional, Tuple, Union
+    from typing import Any, List, Optional, Tuple, Union
+    from typing_extensions import Unpack
+    from ._keywords import AttentionOptions, CrossEntropyOptions, EmbeddingOptions, RotaryOptions, RotaryScaling
     from ._tensor import Format
 
 
@@ -117,13 +119,12 @@ def layernorm_backward(x: Any, weight: Any, mean: Any, inverse_deviation: Any, o
     return result, of_weight, of_bias
 
 
+@takes(capi.lpt_rotary_scaling)
 def rotary_frequencies(width: int, kind: str = "none", *, format: Format = "f64", context: Optional[Context] = None,
-                       **given: Any) -> Tensor:
+                       **given: Unpack[RotaryScaling]) -> Tensor:
     """Return the frequencies of a rotary position embedding of width columns (lpt_rotary_frequencies()).
 
     kind: "none", "linear", "ntk", "yarn" or "llama3".
-
-    Options: base, factor, original_positions, beta_fast, beta_slow, low_frequency_factor, high_frequency_factor.
     """
     keep: List[Any] = []
     result = empty(width // 2, format, context=context)
@@ -132,38 +133,35 @@ def rotary_frequencies(width: int, kind: str = "none", *, format: Format = "f64"
     return result
 
 
+@takes(capi.lpt_rotary_options)
 def rotary(x: Any, frequencies: Any, *, positions: Any = None, out: Any = None, context: Optional[Context] = None,
-           **given: Any) -> Tensor:
+           **given: Unpack[RotaryOptions]) -> Tensor:
     """Rotate pairs of columns of x, … × positions × width, by position · frequency (lpt_rotary()); out may be x.
 
     frequencies: for example of rotary_frequencies().
     positions: one for each row of the last two axes, as int32 or int64, or a sequence of integers; by default they are
     counted from first_position.
-
-    Options: first_position, layout ("halves" or "interleaved"), inverse (rotate back, which gives the gradient), scale.
     """
     keep: List[Any] = []
     source = read(x)
-    if positions is not None:
-        given["positions"] = _indices_of(positions, "positions")
+    chosen = dict(given, positions=None if positions is None else _indices_of(positions, "positions"))
     result = _result(out, source, _result_format(source), context)
-    capi.lpt_rotary(handle_of(context), source, read(frequencies), options(capi.lpt_rotary_options, given, keep), result)
+    capi.lpt_rotary(handle_of(context), source, read(frequencies), options(capi.lpt_rotary_options, chosen, keep), result)
     return result
 
 
-def _loss_options(reduction: str, given: Dict[str, Any], keep: List[Any]) -> Any:
+def _loss_options(reduction: str, given: CrossEntropyOptions, keep: List[Any]) -> Any:
     return options(capi.lpt_cross_entropy_options, dict(given, reduction=constant("LPT_LOSS_REDUCTION_", reduction)), keep)
 
 
+@takes(capi.lpt_cross_entropy_options)
 def cross_entropy(logits: Any, targets: Any, *, reduction: str = "mean", context: Optional[Context] = None,
-                  **given: Any) -> Tuple[Tensor, Tensor]:
+                  **given: Unpack[CrossEntropyOptions]) -> Tuple[Tensor, Tensor]:
     """Compute the cross-entropy loss -log(softmax(logits)[target]) of each row, in nats (lpt_cross_entropy_forward()).
 
     targets: one class for each row, as int32 or int64, or a sequence of integers.
     reduction: "mean", "sum" or "none".
     Returns the loss and log_sums, the logarithm of the sum of exponentials of each row, for cross_entropy_backward().
-
-    Options: comm (the ranks over which the classes are split), ignored_target, label_smoothing.
     """
     keep: List[Any] = []
     source = read(logits)
@@ -176,9 +174,11 @@ def cross_entropy(logits: Any, targets: Any, *, reduction: str = "mean", context
     return loss, sums
 
 
+@takes(capi.lpt_cross_entropy_options)
 def cross_entropy_backward(logits: Any, targets: Any, log_sums: Any, *, loss_gradient: Any = None, reduction: str = "mean",
-                           out: Any = None, context: Optional[Context] = None, **given: Any) -> Tensor:
-    """Return the gradient of the logits (lpt_cross_entropy_backward()); out may be logits. Options as for cross_entropy()."""
+                           out: Any = None, context: Optional[Context] = None,
+                           **given: Unpack[CrossEntropyOptions]) -> Tensor:
+    """Return the gradient of the logits (lpt_cross_entropy_backward()); out may be logits."""
     keep: List[Any] = []
     source = read(logits)
     result = _result(out, source, _result_format(source), context)
@@ -188,21 +188,20 @@ def cross_entropy_backward(logits: Any, targets: Any, log_sums: Any, *, loss_gra
     return result
 
 
-def _read_key_lengths(given: Dict[str, Any]) -> None:
-    """Replace key_lengths, an array or a sequence of integers, by a tensor."""
-    if given.get("key_lengths") is not None:
-        given["key_lengths"] = _indices_of(given["key_lengths"], "key_lengths")
+def _attention_options(given: AttentionOptions, log_sum_exp: Any, output: Any, keep: List[Any]) -> Any:
+    lengths = given.get("key_lengths")  # also a sequence of integers
+    lengths = None if lengths is None else _indices_of(lengths, "key_lengths")
+    return options(capi.lpt_attention_options, dict(given, key_lengths=lengths, log_sum_exp=log_sum_exp, output=output), keep)
 
 
+@takes(capi.lpt_attention_options)
 def attention(query: Any, key: Any, value: Any, *, log_sum_exp: Any = None, out: Any = None,
-              context: Optional[Context] = None, **given: Any) -> Any:
+              context: Optional[Context] = None, **given: Unpack[AttentionOptions]) -> Any:
     """Compute scaled dot-product attention (lpt_attention_forward()).
 
     Axes are batch × heads × positions × width, of which the first, or the first two, may be missing. key and value may have
     fewer heads, a divisor of those of query, and may be quantized with blocks that are one row high. Strided arrays are read
-    in place. Options: causal, window (the last keys that a query attends to), mask (added to the scores, repeated along axes
-    of one extent), scale (0, the default: 1 / sqrt(width)), key_lengths (the number of keys of each batch), exaq (a dict of bits and clip, see
-    softmax()).
+    in place. key_lengths may be a sequence of integers. exaq is a dict of bits and clip, see softmax().
 
     With log_sum_exp=True the result is the output and the log of the sum of exponentials of each query, which
     attention_backward() takes. log_sum_exp may also be a tensor that gets it.
@@ -214,27 +213,23 @@ def attention(query: Any, key: Any, value: Any, *, log_sum_exp: Any = None, out:
     sums = log_sum_exp
     if sums is True:
         sums = empty(left.shape[:-1], "f64" if left.format == "f64" else "f32", context=context)
-    if sums is not None and sums is not False:
-        given["log_sum_exp"] = sums = written(sums)
-    _read_key_lengths(given)
-    capi.lpt_attention_forward(handle_of(context), left, keys, values, options(capi.lpt_attention_options, given, keep),
-                               result)
+    sums = None if sums is None or sums is False else written(sums)
+    capi.lpt_attention_forward(handle_of(context), left, keys, values, _attention_options(given, sums, None, keep), result)
     return (result, sums) if log_sum_exp is True else result
 
 
-def attention_backward(query: Any, key: Any, value: Any, output_gradient: Any, *,
-                       context: Optional[Context] = None, **given: Any) -> Tuple[Tensor, Tensor, Tensor]:
+@takes(capi.lpt_attention_options)
+def attention_backward(query: Any, key: Any, value: Any, output_gradient: Any, *, output: Any = None, log_sum_exp: Any = None,
+                       context: Optional[Context] = None, **given: Unpack[AttentionOptions]) -> Tuple[Tensor, Tensor, Tensor]:
     """Return the gradients of query, key and value (lpt_attention_backward()).
 
-    Options as for attention(). output and log_sum_exp, both or neither: the results of attention(), which are computed again
-    otherwise.
+    output and log_sum_exp, both or neither: the results of attention(), which are computed again otherwise.
     """
     keep: List[Any] = []
     inputs = [_shared(one) for one in (query, key, value)]
     for_query, for_key, for_value = [empty(one.shape, _result_format(one), context=context) for one in inputs]
-    _read_key_lengths(given)
     capi.lpt_attention_backward(handle_of(context), *inputs, _shared(output_gradient),
-                                options(capi.lpt_attention_options, given, keep), for_query, for_key, for_value)
+                                _attention_options(given, log_sum_exp, output, keep), for_query, for_key, for_value)
     return for_query, for_key, for_value
 
 
@@ -254,11 +249,12 @@ def embedding(weight: Any, indices: Any, *, out: Any = None, format: Optional[Fo
     return result
 
 
+@takes(capi.lpt_embedding_options)
 def embedding_backward(indices: Any, output_gradient: Any, classes: Optional[int] = None, *, out: Any = None,
-                       context: Optional[Context] = None, **given: Any) -> Tensor:
+                       context: Optional[Context] = None, **given: Unpack[EmbeddingOptions]) -> Tensor:
     """Return the gradient of the table of embedding() (lpt_embedding_backward()).
 
-    classes: the number of rows of the table, unless out is given. Options: padding_index, accumulated (adds to out).
+    classes: the number of rows of the table, unless out is given.
     """
     keep: List[Any] = []
     source = read(output_gradient)

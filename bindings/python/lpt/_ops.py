@@ -1,7 +1,7 @@
 """Casts, GEMM and packed weights.
 
 Inputs are a Tensor, or any object that Tensor() wraps. Results are new tensors, or are written to out. Other keyword arguments
-are members of the options struct of the operation in lpt.h.
+are members of the options struct of the operation in lpt.h, which takes() adds to the docstring.
 """
 from __future__ import annotations
 
@@ -16,12 +16,15 @@ from operator import index
 from . import capi
 from ._context import Context, constant, handle_of, values_of
 from ._errors import InvalidArgument
-from ._options import options, random_of
+from ._options import options, random_of, takes
 from ._tensor import Tensor, bytes_of, empty, format_number, multiplied, read, tensor_of, written
 
 TYPE_CHECKING = False  # importing typing takes longer than the rest of this module
 if TYPE_CHECKING:
     from typing import Any, Dict, List, Optional, Sequence, Tuple
+    from typing_extensions import Unpack
+    from ._keywords import (ConvertOptions, FormatDescription, GemmOperands, GemmOptions, HadamardOptions, QuantizeOptions,
+                            WeightsFitOptions, WeightsOptions)
     from ._tensor import Format
 
 _DENSE = frozenset(map(format_number, ("f64", "f32", "f16", "bf16")))
@@ -44,11 +47,11 @@ def format_describe(format: Format) -> Dict[str, Any]:
     return values_of(description)
 
 
-def format_from_description(**given: Any) -> int:
+@takes(capi.lpt_format_description)
+def format_from_description(**given: Unpack[FormatDescription]) -> int:
     """Return the format of a description, including custom elements (lpt_format_from_description()).
 
-    Every function accepts the result as format. Options: element, block_scale, tensor_scale, zero_point (formats),
-    block_rows, block_columns, exponent_bits, special and the other members of lpt_format_description.
+    Every function accepts the result as format.
     """
     keep: List[Any] = []
     try:
@@ -58,16 +61,14 @@ def format_from_description(**given: Any) -> int:
         raise InvalidArgument(f"description is {text}: {error}") from None
 
 
+@takes(capi.lpt_quantize_options)
 def quantize(x: Any, format: Format = "", *, out: Any = None, transposed: Any = None,
-             context: Optional[Context] = None, **given: Any) -> Any:
+             context: Optional[Context] = None, **given: Unpack[QuantizeOptions]) -> Any:
     """Cast a tensor to another format, and compute the scales of that format (lpt_quantize()).
 
     format: the name or number of the format; optional if out is given.
     out: the output; by default a new tensor.
     transposed: True or an output tensor, to cast the transposed matrix in the same pass. Both results are returned then.
-
-    Options: rounding ("nearest_even", "stochastic", …), overflow, scale_rule, random (an lpt.Random), hadamard_size, scaler,
-    smoothing, statistics and the others of lpt_quantize_options.
     """
     handle = handle_of(context)
     source = read(x)
@@ -96,9 +97,10 @@ def dequantize(x: Any, format: Format = "f32", *, out: Any = None, context: Opti
     return result
 
 
+@takes(capi.lpt_quantize_options)
 def fake_quantize(x: Any, format: Format, *, out: Any = None, context: Optional[Context] = None,
-                  **given: Any) -> Tensor:
-    """Cast a tensor to a format and back to a wide float (lpt_fake_quantize()). Options as for quantize()."""
+                  **given: Unpack[QuantizeOptions]) -> Tensor:
+    """Cast a tensor to a format and back to a wide float (lpt_fake_quantize())."""
     keep: List[Any] = []
     source = read(x)
     result = _result(out, source, _result_format(source), context)
@@ -121,7 +123,9 @@ def tensor_copy(x: Any, *, out: Any = None, context: Optional[Context] = None) -
     return result
 
 
-def convert(x: Any, format: Format, *, out: Any = None, context: Optional[Context] = None, **given: Any) -> Tensor:
+@takes(capi.lpt_convert_options)
+def convert(x: Any, format: Format, *, out: Any = None, context: Optional[Context] = None,
+            **given: Unpack[ConvertOptions]) -> Tensor:
     """Convert codes between similar FP8 formats without a new amax (lpt_convert())."""
     keep: List[Any] = []
     source = read(x)
@@ -130,11 +134,10 @@ def convert(x: Any, format: Format, *, out: Any = None, context: Optional[Contex
     return result
 
 
-def hadamard(x: Any, size: int = 16, *, out: Any = None, context: Optional[Context] = None, **given: Any) -> Tensor:
-    """Rotate each group of size columns by a Hadamard matrix (lpt_hadamard()).
-
-    Options: inverse, signs (a vector of int8 as random_signs() returns it).
-    """
+@takes(capi.lpt_hadamard_options)
+def hadamard(x: Any, size: int = 16, *, out: Any = None, context: Optional[Context] = None,
+             **given: Unpack[HadamardOptions]) -> Tensor:
+    """Rotate each group of size columns by a Hadamard matrix (lpt_hadamard()); random_signs() returns signs."""
     keep: List[Any] = []
     source = read(x)
     result = _result(out, source, _result_format(source), context)
@@ -150,7 +153,7 @@ def random_signs(count: int, random: Any, *, context: Optional[Context] = None) 
     return signs
 
 
-def _gemm_shape(a: Tensor, b: Tensor, given: Dict[str, Any]) -> Tuple[int, ...]:
+def _gemm_shape(a: Tensor, b: Tensor, given: GemmOptions) -> Tuple[int, ...]:
     a_shape, b_shape = a.shape, b.shape
     if len(a_shape) < 2 or len(b_shape) < 2:
         raise ValueError(f"a and b have {len(a_shape)} and {len(b_shape)} axes: expected at least 2")
@@ -161,18 +164,17 @@ def _gemm_shape(a: Tensor, b: Tensor, given: Dict[str, Any]) -> Tuple[int, ...]:
     return rows + (columns,)
 
 
+@takes(capi.lpt_gemm_options)
 def gemm(a: Any, b: Any, *, out: Any = None, format: Format = "f32", context: Optional[Context] = None,
-         **given: Any) -> Tensor:
+         **given: Unpack[GemmOptions]) -> Tensor:
     """Multiply two matrices of any formats: activation(alpha · a · b + beta · out + bias) + residual (lpt_gemm()).
 
     a: m × k, and b: k × n, or batches of them. With a_transposed, a is stored k × m; with b_transposed, b is stored n × k,
     like weights of linear layers.
     format: the format of the result, m × n, if out is not given.
-
-    Options: a_transposed, b_transposed, alpha, beta, bias, activation ("gelu", "gelu_tanh", "silu" or "swiglu"), residual,
-    quantize (a dict of options of quantize() for the cast of the result), cast_a_to_bf16 (round an f32 a to bf16 first, for
-    the bf16 kernels), fast_accumulate (permit a GPU to add FP8 in fewer bits), emulation (a dict of arithmetic and bits) and
-    the others of lpt_gemm_options.
+    quantize: a dict of options of quantize(), for the cast of the result. emulation: a dict of arithmetic and bits.
+    cast_a_to_bf16: round an f32 a to bf16 first, for the bf16 kernels.
+    fast_accumulate: permit a GPU to add FP8 in fewer bits.
     """
     keep: List[Any] = []
     left, right = multiplied(a), multiplied(b)
@@ -190,12 +192,13 @@ def _indices_of(indices: Any, name: str) -> Tensor:
         raise type(error)(f"{name} is {indices!r:.80}: expected int32 or int64, or a sequence of integers") from None
 
 
+@takes(capi.lpt_gemm_options)
 def gemm_grouped(a: Any, b: Any, group_ends: Any, *, out: Any = None, format: Format = "f32",
-                 context: Optional[Context] = None, **given: Any) -> Tensor:
+                 context: Optional[Context] = None, **given: Unpack[GemmOptions]) -> Tensor:
     """Multiply groups of rows, each by its own matrix, as in a mixture of experts (lpt_gemm_grouped()).
 
     group_ends: the end row of each group, as int32 or int64, or a sequence of integers. Rows before group_ends[0] are
-    multiplied by b[0], rows from there to group_ends[1] by b[1], and so on. Options as for gemm().
+    multiplied by b[0], rows from there to group_ends[1] by b[1], and so on.
     """
     keep: List[Any] = []
     left, right, ends = multiplied(a), multiplied(b), _indices_of(group_ends, "group_ends")
@@ -214,21 +217,25 @@ def gemm_grouped(a: Any, b: Any, group_ends: Any, *, out: Any = None, format: Fo
 class GemmPlan:
     """A checked GEMM of one shape with its selected kernel, for many calls (lpt_gemm_plan).
 
-    Options as for gemm(). Call the plan with operands of the same formats and shapes: plan(a, b, out).
+    Call the plan with operands of the same formats and shapes: plan(a, b, out).
     """
 
     __slots__ = ("_handle",)
 
-    def __init__(self, a: Any, b: Any, out: Any, *, context: Optional[Context] = None, **given: Any) -> None:
+    @takes(capi.lpt_gemm_options)
+    def __init__(self, a: Any, b: Any, out: Any, *, context: Optional[Context] = None, **given: Unpack[GemmOptions]) -> None:
+        """Check the operands, and select the kernel."""
         keep: List[Any] = []
         self._handle = capi.lpt_gemm_plan_create(handle_of(context), multiplied(a), multiplied(b),
                                                  options(capi.lpt_gemm_options, given, keep), read(out))
 
-    def __call__(self, a: Any, b: Any, out: Any, *, context: Optional[Context] = None, **operands: Any) -> Tensor:
+    @takes(capi.lpt_gemm_operands)
+    def __call__(self, a: Any, b: Any, out: Any, *, context: Optional[Context] = None, **given: Unpack[GemmOperands]) -> Tensor:
+        """Run the plan (lpt_gemm_plan_run())."""
         keep: List[Any] = []
         result = written(out)
         capi.lpt_gemm_plan_run(handle_of(context), self._handle, multiplied(a), multiplied(b),
-                               options(capi.lpt_gemm_operands, operands, keep), result)
+                               options(capi.lpt_gemm_operands, given, keep), result)
         return result
 
     @property
@@ -239,16 +246,16 @@ class GemmPlan:
         return values_of(values)
 
 
+@takes(capi.lpt_weights_options)
 def weights_pack(weights: Any, *, output_order: Optional[Sequence[int]] = None, input_order: Optional[Sequence[int]] = None,
-                 context: Optional[Context] = None, **given: Any) -> Tensor:
+                 context: Optional[Context] = None, **given: Unpack[WeightsOptions]) -> Tensor:
     """Pack weights (n × k) for GEMM with b_transposed=True (lpt_weights_pack()).
 
-    output_order: one index for each row. input_order: one index for each column. Options: storage ("all", "bitmask" or
-    "block_sparse"), tile_rows and tile_columns.
+    output_order: one index for each row. input_order: one index for each column.
     """
     keep: List[Any] = []
     source = read(weights)
-    orders = []
+    orders: List[Any] = []
     for name, order, axis in (("output_order", output_order, -2), ("input_order", input_order, -1)):
         try:
             orders.append(order if order is None else array("i", map(index, order)))
@@ -259,10 +266,12 @@ def weights_pack(weights: Any, *, output_order: Optional[Sequence[int]] = None, 
     return capi.weights_pack(handle_of(context), source, options(capi.lpt_weights_options, given, keep), *orders)
 
 
-def weights_order(weights: Any, *, context: Optional[Context] = None, **given: Any) -> Tuple[List[int], int, int]:
+@takes(capi.lpt_weights_options)
+def weights_order(weights: Any, *, context: Optional[Context] = None, **given: Unpack[WeightsOptions]
+                  ) -> Tuple[List[int], int, int]:
     """Compute an output_order with fewer nonzero tiles, for block-sparse storage (lpt_weights_order()).
 
-    Returns the order, and the numbers of stored tiles before and after. Options: tile_rows, tile_columns.
+    Returns the order, and the numbers of stored tiles before and after.
     """
     keep: List[Any] = []
     source = read(weights)
@@ -280,20 +289,19 @@ def weights_unpack(packed: Tensor, *, out: Any = None, context: Optional[Context
     return result
 
 
+@takes(capi.lpt_weights_fit_options)
 def weights_fit(weight: Any, gram: Any, format: Format = "", *, method: str = "gptq", order: str = "columns",
-                cross_gram: Any = None, factors: Any = None, out: Any = None, context: Optional[Context] = None, **given: Any
-                ) -> Tuple[Tensor, Optional[Tensor], Dict[str, Any]]:
+                factors: Any = None, out: Any = None, context: Optional[Context] = None,
+                **given: Unpack[WeightsFitOptions]) -> Tuple[Tensor, Optional[Tensor], Dict[str, Any]]:
     """Quantize the weight of a linear layer so that its outputs for calibration data change little (lpt_weights_fit()).
 
     weight: output columns × input columns. gram: inputsᵀ · inputs of the layer, f32 or f64.
     format: the format of the result; optional if out is given.
     method: "gptq" or "nearest". order: of GPTQ, "columns", "diagonal" or "blocks".
-    cross_gram: referenceᵀ · inputs, with the inputs of the layer in a model that is not quantized. The weight then compensates
-    for the errors of its inputs.
     factors: True or an output vector, to scale the columns of the weight first (AWQ). Divide the inputs by the factors.
 
     Returns the quantized weight, the factors or None, and a dict: nearest_error and fitted_error, the squared errors relative
-    to the outputs, damping and ratio. Options: scale_rule, damping.
+    to the outputs, damping and ratio.
     """
     keep: List[Any] = []
     handle, source = handle_of(context), read(weight)
@@ -303,11 +311,10 @@ def weights_fit(weight: Any, gram: Any, format: Format = "", *, method: str = "g
     vector = None
     if factors is not None and factors is not False:
         vector = empty(source.shape[-1], "f32", context=context) if factors is True else written(factors)
-    given.update(method=constant("LPT_WEIGHTS_FIT_METHOD_", method, "method"),
-                 order=constant("LPT_WEIGHTS_FIT_ORDER_", order, "order"),
-                 cross_gram=None if cross_gram is None else read(cross_gram))
+    chosen = dict(given, method=constant("LPT_WEIGHTS_FIT_METHOD_", method, "method"),
+                  order=constant("LPT_WEIGHTS_FIT_ORDER_", order, "order"))
     values = capi.lpt_weights_fit_info()
-    capi.lpt_weights_fit(handle, source, read(gram), options(capi.lpt_weights_fit_options, given, keep), result, vector,
+    capi.lpt_weights_fit(handle, source, read(gram), options(capi.lpt_weights_fit_options, chosen, keep), result, vector,
                          values)
     return result, vector, values_of(values)
 

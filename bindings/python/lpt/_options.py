@@ -5,12 +5,14 @@ from collections import namedtuple
 
 from . import capi
 from ._codec import Codec, CodecCall
-from ._context import constant, members_of
+from ._context import constant, members_of, names_of
 from ._tensor import format_number, read
 
 TYPE_CHECKING = False  # importing typing takes longer than the rest of this module
 if TYPE_CHECKING:
-    from typing import Any, Dict, List, NamedTuple
+    from typing import Any, Callable, Dict, List, Mapping, NamedTuple, Tuple, TypeVar
+
+    _Function = TypeVar("_Function", bound=Callable[..., Any])
 
     class Random(NamedTuple):
         seed: int = 0
@@ -36,8 +38,11 @@ _NAMED = {
     "second_underflow": "LPT_OPTIMIZER_UNDERFLOW_", "first_scaling": "LPT_SCALER_KIND_", "second_scaling": "LPT_SCALER_KIND_",
     "kind": "LPT_SCALER_KIND_", "history_rule": "LPT_SCALER_HISTORY_RULE_", "zero_rule": "LPT_SCALER_ZERO_RULE_",
     "special": "LPT_ELEMENT_SPECIAL_", "private_scale": "LPT_PARTIAL_SCALE_", "parallel": "LPT_LINEAR_PARALLEL_",
-    "order": "LPT_GRADIENT_BUCKETS_ORDER_", "layout": "LPT_ROTARY_LAYOUT_",
+    "order": "LPT_GRADIENT_BUCKETS_ORDER_", "layout": "LPT_ROTARY_LAYOUT_", "block_rows": "LPT_BLOCK_EXTENT_",
+    "block_columns": "LPT_BLOCK_EXTENT_",
 }
+# Members that are no keywords.
+_HIDDEN = frozenset(("names", "input_order", "output_order"))
 # Flags that are keyword arguments.
 _FLAGS = {(capi.lpt_gemm_options, "cast_a_to_bf16"): capi.LPT_GEMM_CAST_A_TO_BF16,
           (capi.lpt_gemm_options, "fast_accumulate"): capi.LPT_GEMM_FAST_ACCUMULATE,
@@ -111,11 +116,11 @@ def _member(kind: Any, name: str) -> str:
     if name in known:
         raise TypeError(f"{name} is not an option: expected {name[3:]}")
     flags = [flag for owner, flag in _FLAGS if owner is kind]
-    names = [one[3:] if one.startswith("is_") else one for one in known]
+    names = [one[3:] if one.startswith("is_") else one for one in known if one not in _HIDDEN]
     raise TypeError(f"{name} is not an option: expected {', '.join(sorted(names + flags))}")
 
 
-def options(kind: Any, given: Dict[str, Any], keep: List[Any]) -> Any:
+def options(kind: Any, given: Mapping[str, Any], keep: List[Any]) -> Any:
     """Return a struct with members from keyword arguments, or None if there are none.
 
     Objects that the struct refers to are appended to keep.
@@ -140,6 +145,38 @@ def options(kind: Any, given: Dict[str, Any], keep: List[Any]) -> Any:
         made.flags |= flags
     keep.append(made)
     return made
+
+
+_lines: Dict[Any, List[Tuple[str, str]]] = {}  # of the docstrings, for each kind of struct
+
+
+def _lines_of(kind: Any) -> List[Tuple[str, str]]:
+    """Return the keyword and the description of each member of a struct; SWIG has the comments of the header."""
+    if kind not in _lines:
+        defaults = kind()
+        lines: List[Tuple[str, str]] = []
+        for name in members_of(kind):
+            comment = " ".join(getattr(kind, name).__doc__.split())
+            if name in _NAMED and isinstance(getattr(defaults, name), int):
+                comment += f" One of {', '.join(names_of(_NAMED[name]))}."
+            if name not in _HIDDEN:
+                lines.append((name[3:] if name.startswith("is_") else name, comment))
+        _lines[kind] = sorted(lines)
+    return _lines[kind]
+
+
+def takes(kind: Any) -> Callable[[_Function], _Function]:
+    """Return a decorator that adds the members of a struct, which are keywords of a function, to its docstring."""
+    def described(function: _Function) -> _Function:
+        if function.__doc__ is not None:  # python -OO has no docstrings
+            code = function.__code__
+            arguments = code.co_varnames[:code.co_argcount + code.co_kwonlyargcount]
+            indent = "\n        " if arguments[:1] in (("self",), ("cls",)) else "\n    "
+            lines = [f"{name}: {comment}" for name, comment in _lines_of(kind) if name not in arguments]
+            text = f"{function.__doc__.rstrip()}\n{indent}Options, members of {kind.__name__} in lpt.h; None for NULL:\n"
+            function.__doc__ = indent.join([text, *lines]) + indent
+        return function
+    return described
 
 
 def _shown(value: Any) -> str:

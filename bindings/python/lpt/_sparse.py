@@ -9,20 +9,19 @@ from array import array
 
 from . import capi
 from ._context import Context, constant, handle_of, values_of
-from ._options import options
+from ._options import options, takes
 from ._tensor import Tensor, read, tensor_of, written
 
 TYPE_CHECKING = False  # importing typing takes longer than the rest of this module
 if TYPE_CHECKING:
     from typing import Any, Dict, List, Optional, Tuple
+    from typing_extensions import Unpack
+    from ._keywords import SparseFitOptions, SparseOptions
 
 
-def sparse_select(x: Any, *, context: Optional[Context] = None, **given: Any) -> Tuple[Tensor, Tensor]:
-    """Select N of every M elements, and return the mask (uint8) and the masked tensor (lpt_sparse_mask_select()).
-
-    Options: kept (N, default 2), of (M, default 4), rule ("magnitude", "mvue", …), direction ("row", "column" or "both"),
-    solver, random, importance.
-    """
+@takes(capi.lpt_sparse_options)
+def sparse_select(x: Any, *, context: Optional[Context] = None, **given: Unpack[SparseOptions]) -> Tuple[Tensor, Tensor]:
+    """Select N of every M elements, and return the mask (uint8) and the masked tensor (lpt_sparse_mask_select())."""
     keep: List[Any] = []
     source = read(x)
     mask = capi.tensor_like(handle_of(context), source, capi.LPT_FORMAT_UINT8, 0)
@@ -32,10 +31,12 @@ def sparse_select(x: Any, *, context: Optional[Context] = None, **given: Any) ->
     return mask, masked
 
 
-def sparse_order(weight: Any, *, context: Optional[Context] = None, **given: Any) -> Tuple[List[int], Dict[str, Any]]:
+@takes(capi.lpt_sparse_options)
+def sparse_order(weight: Any, *, context: Optional[Context] = None, **given: Unpack[SparseOptions]
+                 ) -> Tuple[List[int], Dict[str, Any]]:
     """Reorder input columns so that an N:M mask along rows keeps more energy (lpt_sparse_order()).
 
-    Returns the order of columns, and the energies as a dict. Options: kept, of, iterations, random.
+    Returns the order of columns, and the energies as a dict.
     """
     keep: List[Any] = []
     source, values = read(weight), capi.lpt_sparse_info()
@@ -44,8 +45,9 @@ def sparse_order(weight: Any, *, context: Optional[Context] = None, **given: Any
     return order.tolist(), values_of(values)
 
 
-def sparse_values(x: Any, *, context: Optional[Context] = None, **given: Any) -> Dict[str, Any]:
-    """Return statistics of a selection: energy, kept_energy, variance and counts. Options as for sparse_select()."""
+@takes(capi.lpt_sparse_options)
+def sparse_values(x: Any, *, context: Optional[Context] = None, **given: Unpack[SparseOptions]) -> Dict[str, Any]:
+    """Return statistics of a selection by sparse_select(): energy, kept_energy, variance and counts."""
     keep: List[Any] = []
     values = capi.lpt_sparse_info()
     source = read(x)
@@ -125,7 +127,8 @@ def sparse_decompress(compressed: Tensor, *, out: Any = None, context: Optional[
     return result
 
 
-def sparse_fit(weight: Any, mask: Any, inputs: Any, *, context: Optional[Context] = None, **given: Any
+@takes(capi.lpt_sparse_fit_options)
+def sparse_fit(weight: Any, mask: Any, inputs: Any, *, context: Optional[Context] = None, **given: Unpack[SparseFitOptions]
                ) -> Tuple[Tensor, Dict[str, Any]]:
     """Fit a masked weight to the outputs of the dense weight for some inputs, without training (lpt_sparse_fit()).
 

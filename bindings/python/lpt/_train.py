@@ -6,13 +6,16 @@ __all__ = ["Linear", "Optimizer", "Recipe", "Scaler", "gradients_measure", "reci
 from . import capi
 from ._codec import call
 from ._context import Context, constant, flag, handle_of, member_handle, values_of
-from ._options import options
+from ._options import options, takes
 from ._tensor import Tensor, bytes_of, empty, format_name, format_number, read, state_of, written
 
 TYPE_CHECKING = False  # importing typing takes longer than the rest of this module
 if TYPE_CHECKING:
-    from typing import Any, Dict, Iterable, List, Optional, Sequence, Tuple
+    from typing import Any, Dict, Iterable, List, Mapping, Optional, Sequence, Tuple
+    from typing_extensions import Unpack
     from ._comm import Comm
+    from ._keywords import (LinearGemmOptions, LinearOptions, OptimizerOptions, OptimizerParameter, OptimizerStepOptions,
+                            QuantizeOptions, ReduceOptions, ScalerOptions, SparseOptions)
     from ._tensor import Format
 
 
@@ -28,14 +31,15 @@ class Recipe:
     def __init__(self, name: str = "f32") -> None:
         self._handle = capi.lpt_recipe_create(handle_of(None), name)
         self._name = name
-        self._changes: List[Tuple[str, tuple, dict]] = []
+        self._changes: List[Tuple[str, Tuple[Any, ...], Dict[str, Any]]] = []
 
-    def set_cast(self, cast: str, format: Optional[Format], **given: Any) -> "Recipe":
+    @takes(capi.lpt_quantize_options)
+    def set_cast(self, cast: str, format: Optional[Format], **given: Unpack[QuantizeOptions]) -> "Recipe":
         """Change one cast (lpt_recipe_set_cast()).
 
         cast: "forward_input", "forward_weight", "dgrad_gradient", "dgrad_weight", "wgrad_gradient" or "wgrad_input".
-        format: the format of the cast; None to use the operand without a cast. Options as for quantize(), except random and
-        those that take an object.
+        format: the format of the cast; None to use the operand without a cast. random and options that are objects are not
+        supported.
         """
         keep: List[Any] = []
         capi.lpt_recipe_set_cast(handle_of(None), self._handle, constant("LPT_LINEAR_CAST_", cast),
@@ -43,32 +47,33 @@ class Recipe:
                                  options(capi.lpt_quantize_options, given, keep))
         return self._changed("set_cast", (cast, format), given)
 
-    def set_scaler(self, operand: str, **given: Any) -> "Recipe":
+    @takes(capi.lpt_scaler_options)
+    def set_scaler(self, operand: str, **given: Unpack[ScalerOptions]) -> "Recipe":
         """Change the source of the tensor scales of an operand (lpt_recipe_set_scaler()).
 
-        operand: "input", "weight" or "gradient". Options: kind, history_length, margin and the others of Scaler.
+        operand: "input", "weight" or "gradient".
         """
         keep: List[Any] = []
         capi.lpt_recipe_set_scaler(handle_of(None), self._handle, constant("LPT_LINEAR_OPERAND_", operand),
                                    options(capi.lpt_scaler_options, given, keep))
         return self._changed("set_scaler", (operand,), given)
 
-    def set_product(self, product: str, **given: Any) -> "Recipe":
+    @takes(capi.lpt_linear_gemm_options)
+    def set_product(self, product: str, **given: Unpack[LinearGemmOptions]) -> "Recipe":
         """Change the options of one GEMM (lpt_recipe_set_gemm()).
 
-        product: the GEMM: "forward", "dgrad" or "wgrad". Options: hadamard_size, hadamard_signs, source, draws, parts,
-        fast_accumulate (permit a GPU to add FP8 in fewer bits) and the others of lpt_linear_gemm_options.
+        product: the GEMM: "forward", "dgrad" or "wgrad". fast_accumulate: permit a GPU to add FP8 in fewer bits.
         """
         keep: List[Any] = []
         capi.lpt_recipe_set_gemm(handle_of(None), self._handle, constant("LPT_LINEAR_GEMM_", product, "product"),
                                  options(capi.lpt_linear_gemm_options, given, keep))
         return self._changed("set_product", (product,), given)
 
-    def set_sparsity(self, operand: str, interval: int = 1, **given: Any) -> "Recipe":
+    @takes(capi.lpt_sparse_options)
+    def set_sparsity(self, operand: str, interval: int = 1, **given: Unpack[SparseOptions]) -> "Recipe":
         """Make an operand N:M sparse (lpt_recipe_set_sparsity()).
 
-        operand: "weight" or "gradient". interval: the number of steps between two selections of the mask. Options as for
-        sparse_select().
+        operand: "weight" or "gradient". interval: the number of steps between two selections of the mask.
         """
         keep: List[Any] = []
         capi.lpt_recipe_set_sparsity(handle_of(None), self._handle, constant("LPT_LINEAR_OPERAND_", operand),
@@ -89,15 +94,15 @@ class Recipe:
         number = capi.lpt_recipe_cast_format(handle_of(None), self._handle, constant("LPT_LINEAR_CAST_", cast))
         return format_name(number) if number else None
 
-    def _changed(self, method: str, arguments: tuple, given: Dict[str, Any]) -> "Recipe":
-        self._changes.append((method, arguments, given))
+    def _changed(self, method: str, arguments: Tuple[Any, ...], given: Mapping[str, Any]) -> "Recipe":
+        self._changes.append((method, arguments, dict(given)))
         return self
 
     def __reduce__(self) -> Any:
         return _recipe_again, (self._name, self._changes)
 
 
-def _recipe_again(name: str, changes: Iterable[Tuple[str, tuple, dict]]) -> Recipe:
+def _recipe_again(name: str, changes: Iterable[Tuple[str, Tuple[Any, ...], Dict[str, Any]]]) -> Recipe:
     recipe = Recipe(name)
     for method, arguments, given in changes:
         getattr(recipe, method)(*arguments, **given)
@@ -128,18 +133,19 @@ class Linear:
         shape.input_columns, shape.output_columns = input_columns, output_columns
         self._handle = capi.lpt_linear_create(handle_of(None), self.recipe._handle, shape)
 
-    def prepare(self, weight: Any, *, context: Optional[Context] = None, **given: Any) -> None:
-        """Cast the weight, output_columns × input_columns, for forward and backward (lpt_linear_prepare()). Options: random."""
+    @takes(capi.lpt_linear_options)
+    def prepare(self, weight: Any, *, context: Optional[Context] = None, **given: Unpack[LinearOptions]) -> None:
+        """Cast the weight, output_columns × input_columns, for forward and backward (lpt_linear_prepare())."""
         keep: List[Any] = []
         capi.lpt_linear_prepare(handle_of(context), self._handle, read(weight),
                                 options(capi.lpt_linear_options, given, keep))
 
+    @takes(capi.lpt_linear_options)
     def forward(self, x: Any, *, out: Any = None, inference: bool = False, format: Format = "f32",
-                context: Optional[Context] = None, **given: Any) -> Any:
+                context: Optional[Context] = None, **given: Unpack[LinearOptions]) -> Any:
         """Compute y, and save the data for backward (lpt_linear_forward()).
 
-        Returns y and the saved tensor; with inference=True, only y. format: the format of y if out is not given. Options:
-        bias, random, input_smoothing, first_row.
+        Returns y and the saved tensor; with inference=True, only y. format: the format of y if out is not given.
         """
         keep: List[Any] = []
         handle, source, inference = handle_of(context), read(x), flag(inference, "inference")
@@ -152,14 +158,14 @@ class Linear:
         capi.lpt_linear_forward(handle, self._handle, source, options(capi.lpt_linear_options, given, keep), saved, result)
         return result if inference else (result, saved)
 
+    @takes(capi.lpt_linear_options)
     def backward(self, saved: Optional[Tensor], output_gradient: Any, *, input_gradient: Any = True,
                  weight_gradient: Any = True, bias_gradient: Any = None, context: Optional[Context] = None,
-                 **given: Any) -> Tuple[Optional[Tensor], Optional[Tensor], Optional[Tensor]]:
+                 **given: Unpack[LinearOptions]) -> Tuple[Optional[Tensor], Optional[Tensor], Optional[Tensor]]:
         """Compute the gradients of x, weight and bias, and return all three (lpt_linear_backward()).
 
         saved: the tensor that forward() returned. input_gradient, weight_gradient and bias_gradient: True for a new tensor,
-        an output tensor, or None to skip the gradient. Options: random, first_row, accumulated (add to the given weight and
-        bias gradients).
+        an output tensor, or None to skip the gradient.
         """
         keep: List[Any] = []
         gradient = read(output_gradient)
@@ -248,14 +254,13 @@ def update(layers: Sequence[Any], *, context: Optional[Context] = None) -> None:
 
 
 class Scaler:
-    """Records the amax of the casts of one site (lpt_scaler): pass it to quantize() as the option scaler.
-
-    Options: kind ("current" or "delayed"), history_length, margin, history_rule, zero_rule.
-    """
+    """Records the amax of the casts of one site (lpt_scaler): pass it to quantize() as the option scaler."""
 
     __slots__ = ("_handle", "_given")
 
-    def __init__(self, **given: Any) -> None:
+    @takes(capi.lpt_scaler_options)
+    def __init__(self, **given: Unpack[ScalerOptions]) -> None:
+        """Create a scaler with an empty history."""
         keep: List[Any] = []
         self._given = given
         self._handle = capi.lpt_scaler_create(handle_of(None), options(capi.lpt_scaler_options, given, keep))
@@ -279,7 +284,7 @@ class Scaler:
         return _scaler_again, (self._given, self.state())
 
 
-def _scaler_again(given: Dict[str, Any], state: bytes) -> Scaler:
+def _scaler_again(given: ScalerOptions, state: bytes) -> Scaler:
     scaler = Scaler(**given)
     scaler.load_state(state)
     return scaler
@@ -291,30 +296,30 @@ class Optimizer:
     The optimizer owns the state of parameters, not the parameters. add() sets the formats of the state of one parameter.
     step() updates parameters in place.
 
-    method: "adamw", "adam", "sgd" or "lion". Options: beta1, beta2, epsilon, second_underflow, nesterov.
     """
 
     __slots__ = ("_handle", "_given", "_parameters", "_is_shared")
 
-    def __init__(self, method: str = "adamw", **given: Any) -> None:
+    @takes(capi.lpt_optimizer_options)
+    def __init__(self, method: str = "adamw", **given: Unpack[OptimizerOptions]) -> None:
+        """Create an optimizer without parameters. method: "adamw", "adam", "sgd" or "lion"."""
         keep: List[Any] = []
-        self._given = dict(given, method=method)
+        self._given: Dict[str, Any] = dict(given, method=method)
         self._handle = capi.lpt_optimizer_create(handle_of(None), options(capi.lpt_optimizer_options, self._given, keep))
         self._parameters: List[Dict[str, Any]] = []
         self._is_shared = False
 
-    def add(self, elements: int, *, name: Optional[str] = None, **given: Any) -> int:
+    @takes(capi.lpt_optimizer_parameter)
+    def add(self, elements: int, *, name: Optional[str] = None, **given: Unpack[OptimizerParameter]) -> int:
         """Add a parameter with zero moments, and return its index (lpt_optimizer_add()).
 
-        elements: the number of elements. name: a unique name, which saved states contain. Options: first_moment,
-        second_moment (formats), weight_decay, compensation, first_expanded, second_expanded, first_scaling, second_scaling,
-        whole_elements, begin, random_stream.
+        elements: the number of elements. name: a unique name, which saved states contain.
         """
         keep: List[Any] = []
-        given = dict(given, elements=elements)
+        chosen: Dict[str, Any] = dict(given, elements=elements)
         index = capi.lpt_optimizer_add(handle_of(None), self._handle, name,
-                                       options(capi.lpt_optimizer_parameter, given, keep))
-        self._parameters.append(dict(given, name=name))
+                                       options(capi.lpt_optimizer_parameter, chosen, keep))
+        self._parameters.append(dict(chosen, name=name))
         return index
 
     def find(self, name: str) -> int:
@@ -325,13 +330,12 @@ class Optimizer:
         """Store the state in mapped files in directory, for state larger than memory (lpt_optimizer_set_directory())."""
         capi.lpt_optimizer_set_directory(handle_of(None), self._handle, directory, resident_bytes)
 
+    @takes(capi.lpt_optimizer_step_options)
     def step(self, parameters: Sequence[Any], gradients: Sequence[Any], *, indices: Optional[Sequence[int]] = None,
-             context: Optional[Context] = None, **given: Any) -> None:
+             context: Optional[Context] = None, **given: Unpack[OptimizerStepOptions]) -> None:
         """Step parameters in place (lpt_optimizer_step()).
 
-        indices: the indices of the parameters, as add() returned them; by default all. Options: learning_rate,
-        gradient_scale, random, parameter_rounding, first_moment_rounding, second_moment_rounding, nonfinite_skipped,
-        largest_norm, gradient_norm.
+        indices: the indices of the parameters, as add() returned them; by default all.
         """
         keep: List[Any] = []
         self._check_parameters()
@@ -361,13 +365,14 @@ class Optimizer:
         self._is_shared = True
         return indices
 
+    @takes(capi.lpt_optimizer_step_options)
     def step_shards(self, comm: Comm, parameters: Sequence[Any], gradients: Sequence[Any], *,
-                    indices: Optional[Sequence[int]] = None, reduce: Optional[Dict[str, Any]] = None,
-                    context: Optional[Context] = None, **given: Any) -> None:
+                    indices: Optional[Sequence[int]] = None, reduce: Optional[ReduceOptions] = None,
+                    context: Optional[Context] = None, **given: Unpack[OptimizerStepOptions]) -> None:
         """Step full parameters whose state is sharded over ranks (lpt_optimizer_step_shards()); all ranks call it.
 
         reduce: None if the gradients are the same on all ranks (ZeRO 1). Otherwise, the options of Comm.all_reduce() with
-        which the step reduces the gradients of all ranks (ZeRO 2). Other options as for step().
+        which the step reduces the gradients of all ranks (ZeRO 2).
         """
         keep: List[Any] = []
         self._check_parameters()

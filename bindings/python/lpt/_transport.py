@@ -85,7 +85,7 @@ class TransportCalls:
         return [_view(pointer, count) for pointer, count in zip(pointers, counts)]
 
 
-class _Failure(tuple):
+class _Failure(tuple[int, str]):
     """A status and a text."""
 
 

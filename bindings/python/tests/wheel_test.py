@@ -67,7 +67,8 @@ class Wheel(unittest.TestCase):
         folder = pathlib.Path(SOURCE, "bindings", "python", "lpt")
         with zipfile.ZipFile(self.wheel) as archive:
             found = {name for name in archive.namelist() if name.endswith(".py")}
-        self.assertEqual({f"lpt/{path.relative_to(folder).as_posix()}" for path in folder.rglob("*.py")} | {"lpt/capi.py"}, found)
+        sources = {f"lpt/{path.relative_to(folder).as_posix()}" for path in folder.rglob("*.py")}
+        self.assertEqual(sources | {"lpt/capi.py", "lpt/_keywords.py"}, found)
 
     def test_is_installed_by_pip_where_no_lpt_is(self):
         with tempfile.TemporaryDirectory() as place:
