@@ -48,13 +48,13 @@ def _attention_backward(gradient: _Tensor, query: _Tensor, key: _Tensor, value: 
     return dq, dk, dv
 
 
-def _attention_setup(ctx, inputs, output) -> None:
+def _attention_setup(ctx: Any, inputs: Any, output: Any) -> None:
     query, key, value, mask, ctx.causal, ctx.scale = inputs
     ctx.save_for_backward(query, key, value, *output, mask)
     ctx.mark_non_differentiable(output[1])
 
 
-def _attention_gradients(ctx, gradient, _):
+def _attention_gradients(ctx: Any, gradient: Any, _: Any) -> Any:
     found = torch.ops.lpt.attention_backward.default(gradient, *ctx.saved_tensors, ctx.causal, ctx.scale)
     return *found, None, None, None
 
@@ -137,13 +137,13 @@ def _loss_backward(gradient: _Tensor, logits: _Tensor, targets: _Tensor, sums: _
     return result
 
 
-def _loss_setup(ctx, inputs, output) -> None:
+def _loss_setup(ctx: Any, inputs: Any, output: Any) -> None:
     logits, targets, *ctx.options = inputs
     ctx.save_for_backward(logits, targets, output[1])
     ctx.mark_non_differentiable(output[1])
 
 
-def _loss_gradients(ctx, gradient, _):
+def _loss_gradients(ctx: Any, gradient: Any, _: Any) -> Any:
     return torch.ops.lpt.cross_entropy_backward.default(gradient, *ctx.saved_tensors, *ctx.options), None, None, None, None
 
 

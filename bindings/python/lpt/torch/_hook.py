@@ -30,8 +30,11 @@ class ReduceState:
             raise ValueError(f'rounding is "{rounding}": expected "nearest_even" with wire={wire!r}')
         if wire not in (None, _SIGNS):
             format_number(wire)
-        self.comm, self.wire, self.rounding, self.seed = comm, wire, rounding, seed
-        self.step = 0  # of stochastic rounding
+        self.comm: Comm = comm
+        self.wire: Optional[Union[str, int]] = wire
+        self.rounding: str = rounding
+        self.seed: int = seed
+        self.step: int = 0  # of stochastic rounding
         self._errors: Dict[int, Tuple[Tensor, Tensor]] = {}  # of signs, by the index of their bucket
         self._worker = ThreadPoolExecutor(1, "lpt-reduce")  # reduces in the order of buckets while backward continues
 

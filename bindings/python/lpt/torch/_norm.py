@@ -1,7 +1,7 @@
 """RMSNorm, LayerNorm and SwiGLU as operators and modules."""
 from __future__ import annotations
 
-from typing import List, Optional, Tuple
+from typing import Any, List, Optional, Tuple
 
 import torch
 
@@ -51,13 +51,13 @@ def _rms_backward(gradient: _Tensor, x: _Tensor, weight: _Tensor, inverse: _Tens
     return dx, dw
 
 
-def _rms_setup(ctx, inputs, output) -> None:
+def _rms_setup(ctx: Any, inputs: Any, output: Any) -> None:
     x, weight, ctx.eps = inputs
     ctx.save_for_backward(x, weight, output[1])
     ctx.mark_non_differentiable(output[1])
 
 
-def _rms_gradients(ctx, gradient, _):
+def _rms_gradients(ctx: Any, gradient: Any, _: Any) -> Any:
     x, weight, inverse = ctx.saved_tensors
     return *torch.ops.lpt.rms_norm_backward.default(gradient, x, weight, inverse, ctx.eps), None
 
@@ -98,14 +98,14 @@ def _layer_backward(gradient: _Tensor, x: _Tensor, weight: Optional[_Tensor], me
     return results
 
 
-def _layer_setup(ctx, inputs, output) -> None:
+def _layer_setup(ctx: Any, inputs: Any, output: Any) -> None:
     x, weight, bias, _ = inputs
     ctx.save_for_backward(x, weight, output[1], output[2])
     ctx.mark_non_differentiable(output[1], output[2])
     ctx.has_vectors = weight is not None, bias is not None
 
 
-def _layer_gradients(ctx, gradient, *_):
+def _layer_gradients(ctx: Any, gradient: Any, *_: Any) -> Any:
     dx, dw, db = torch.ops.lpt.layer_norm_backward.default(gradient, *ctx.saved_tensors)
     has_weight, has_bias = ctx.has_vectors
     return dx, dw if has_weight else None, db if has_bias else None, None
@@ -140,11 +140,11 @@ def _swiglu_backward(gradient: _Tensor, gate: _Tensor, up: _Tensor) -> _Two:
     return results
 
 
-def _swiglu_setup(ctx, inputs, output) -> None:
+def _swiglu_setup(ctx: Any, inputs: Any, output: Any) -> None:
     ctx.save_for_backward(*inputs)
 
 
-def _swiglu_gradients(ctx, gradient):
+def _swiglu_gradients(ctx: Any, gradient: Any) -> Any:
     return torch.ops.lpt.swiglu_backward.default(gradient, *ctx.saved_tensors)
 
 

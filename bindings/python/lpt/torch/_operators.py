@@ -2,7 +2,7 @@
 from __future__ import annotations
 
 import threading
-from typing import Dict, List, Optional, Tuple
+from typing import Any, Dict, List, Optional, Tuple
 
 import torch
 
@@ -162,7 +162,7 @@ def _backward_fake(gradient: torch.Tensor, weight: torch.Tensor, saved: torch.Te
             gradient.new_empty(outs if needs[2] else 0, dtype=sums))
 
 
-def _setup_context(ctx, inputs, output) -> None:
+def _setup_context(ctx: Any, inputs: Any, output: Any) -> None:
     x, weight, _, seed, layer, _, fixed_bytes, _ = inputs
     ctx.is_saved = fixed_bytes != 0
     if ctx.is_saved:
@@ -170,7 +170,7 @@ def _setup_context(ctx, inputs, output) -> None:
     ctx.dtype = x.dtype
 
 
-def _gradients(ctx, gradient, _):
+def _gradients(ctx: Any, gradient: Any, _: Any) -> Any:
     if not ctx.is_saved:
         raise RuntimeError("lpt::linear saved no data: expected fixed_bytes other than 0 where a gradient is required")
     weight, saved, seed, layer = ctx.saved_tensors

@@ -77,13 +77,13 @@ def _backward_fake(gradient: torch.Tensor, weights: torch.Tensor, inputs: int, d
     return gradient.new_empty((*gradient.shape[:-1], inputs), dtype=dtype)
 
 
-def _setup_context(ctx, inputs, output) -> None:
+def _setup_context(ctx: Any, inputs: Any, output: Any) -> None:
     x, weights, _, _, ctx.columns, _, _ = inputs
     ctx.save_for_backward(weights)
     ctx.dtype = x.dtype
 
 
-def _gradients(ctx, gradient):
+def _gradients(ctx: Any, gradient: Any) -> Any:
     weights, = ctx.saved_tensors
     dx = db = None
     if ctx.needs_input_grad[0]:

@@ -3,7 +3,7 @@ from __future__ import annotations
 
 import re
 import struct
-from typing import Dict, Iterable, Iterator, Optional, Tuple
+from typing import Any, Dict, Iterable, Iterator, Optional, Tuple
 
 import torch
 
@@ -12,7 +12,7 @@ from .._train import Recipe
 from ._convert import Filter, Model, linears
 from ._linear import Linear, attach
 
-_METHODS: Dict[str, Dict[str, str]] = {"magnitude": {}, "transposable": {"direction": "both"},
+_METHODS: Dict[str, Dict[str, Any]] = {"magnitude": {}, "transposable": {"direction": "both"},
                                        "soft_threshold": {"rule": "soft_threshold"}}
 _SPARSE_RECIPES = frozenset(("sparse24", "sparse24_transposable"))
 
@@ -52,7 +52,7 @@ def _dense(recipe: Recipe) -> Recipe:
     return made
 
 
-def _is_sparsity(change: Tuple[str, tuple, dict]) -> bool:
+def _is_sparsity(change: Tuple[str, Tuple[Any, ...], Dict[str, Any]]) -> bool:
     return change[0] == "set_sparsity" and change[1][0] == "weight"
 
 
