@@ -3,7 +3,7 @@
 
 Partially shared columns use a communicator of LPT over the gloo group of torch. Run one process for each rank:
 
-  PYTHONPATH=build/test/python torchrun --nproc-per-node 2 bindings/python/examples/torch_caat.py [FRACTION]
+  PYTHONPATH=build/test/python torchrun --nproc-per-node 2 samples/python/caat.py [FRACTION]
 
 FRACTION is the fraction of shared columns, 0.5 by default. The example compares all steps with the same operator implemented by
 all_reduce of torch.distributed. docs/concepts/caat.md describes the method.
