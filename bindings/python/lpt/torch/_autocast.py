@@ -53,7 +53,7 @@ class autocast(TorchFunctionMode):
         of_weight = _layers.get(weight)
         if of_weight is None:
             of_weight = _layers[weight] = {}
-        layer = of_weight.get(self._key)
+        layer: Optional[Linear] = of_weight.get(self._key)
         if layer is None:
             layer = of_weight[self._key] = Linear(weight.shape[1], weight.shape[0], False, self.recipe, device="meta")
         # FSDP gathers weights into the same memory without another version.

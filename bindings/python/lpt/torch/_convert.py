@@ -19,7 +19,8 @@ def linears(model: torch.nn.Module, filter: Optional[Filter], skip: Iterable[str
     if isinstance(skip, str):
         raise TypeError(f'skip is "{skip}": expected a sequence of names or regular expressions, such as ["{skip}"]')
     patterns = [re.compile(one) for one in skip]
-    for name, module in model.named_modules():
+    modules: Iterator[Tuple[str, Any]] = model.named_modules()
+    for name, module in modules:
         # A subclass, such as the output projection of torch.nn.MultiheadAttention, may not be called by its forward().
         if type(module) in kinds and not any(pattern.fullmatch(name) for pattern in patterns):
             if filter is None or filter(module, name):

@@ -29,8 +29,8 @@ class Numbered(array):
     The array is the memory of that tensor, so that an autograd graph that saved the tensor keeps the object alive.
     """
 
-    def __new__(cls, *given: Any) -> Numbered:
-        made = super().__new__(cls, "q", [next(_numbers)])
+    def __new__(cls: Type[_Kind], *given: Any) -> _Kind:
+        made: Any = super().__new__(cls, "q", [next(_numbers)])
         _objects[made[0]] = made
         return made
 
@@ -41,7 +41,7 @@ class Numbered(array):
 
 def object_of(kind: Type[_Kind], handle: torch.Tensor) -> _Kind:
     """Return the object of a tensor of handle()."""
-    found = _objects.get(handle.item())
+    found = _objects.get(int(handle.item()))
     if not isinstance(found, kind):
         raise RuntimeError(f"lpt.torch: {kind.__name__.lower()} {handle.item()} does not exist in this process: expected one of a "
                            "live module; a graph that torch.export wrote runs only beside its model")

@@ -20,7 +20,8 @@ _STATE = "lpt"  # the key of the state of a parameter in state_dict()
 
 def _local(tensor: torch.Tensor) -> torch.Tensor:
     """Return the shard of this rank of a tensor that FSDP shards, or the tensor itself."""
-    return tensor.to_local() if hasattr(tensor, "to_local") else tensor
+    to_local: Any = getattr(tensor, "to_local", None)
+    return tensor if to_local is None else to_local()
 
 
 class _Settings(NamedTuple):
@@ -168,7 +169,7 @@ class _Base(torch.optim.Optimizer):
         options.parameter_rounding = constant("LPT_ROUNDING_", group["rounding"], "rounding")
         if group["rounding"] == "stochastic":
             random = capi.lpt_random()
-            random.seed = torch.randint(2 ** 63 - 1, ()).item()
+            random.seed = int(torch.randint(2 ** 63 - 1, ()).item())
             options.random = random
         # Values in another type or with other strides are stepped in a copy.
         parameters = [_local(one.detach()) for _, one in active]

@@ -23,7 +23,8 @@ class _Transport:
         self._ranks = list(range(rank_count)) if group is None else dist.get_process_group_ranks(group)
 
     def exchange(self, outgoing: List[memoryview], incoming: List[memoryview], timeout_seconds: float) -> None:
-        works, sources = [], []
+        works: List[Any] = []
+        sources: List[torch.Tensor] = []
         for peer, (source, target) in enumerate(zip(outgoing, incoming)):
             if peer != self._rank and target.nbytes:
                 works.append(dist.irecv(torch.frombuffer(target, dtype=torch.uint8), self._ranks[peer], self._group))
