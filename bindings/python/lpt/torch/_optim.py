@@ -24,6 +24,18 @@ def _local(tensor: torch.Tensor) -> torch.Tensor:
     return tensor if to_local is None else to_local()
 
 
+def _key(parameter: Any) -> str:
+    """Return the key of the state of a parameter, which names the shard of a tensor that FSDP shards.
+
+    torch.distributed.checkpoint saves one tensor for each key.
+    """
+    mesh = getattr(parameter, "device_mesh", None)
+    if mesh is None:
+        return _STATE
+    places = zip(mesh.get_coordinate(), mesh.shape, parameter.placements)
+    return "_".join([_STATE, *(f"{place}of{count}" for place, count, placement in places if placement.is_shard())])
+
+
 class _Settings(NamedTuple):
     """Options of a parameter group on which the lpt.Optimizer of the group depends."""
     beta1: float
@@ -54,7 +66,7 @@ class _Bytes:
 
 
 def _keep_bytes(_: torch.optim.Optimizer, state_dict: Dict[str, Any]) -> Dict[str, Any]:
-    state = {place: {key: _Bytes(value) if key == _STATE else value for key, value in one.items()}
+    state = {place: {key: _Bytes(value) if key.startswith(_STATE) else value for key, value in one.items()}
              for place, one in state_dict["state"].items()}
     return dict(state_dict, state=state)
 
@@ -109,7 +121,7 @@ class _Base(torch.optim.Optimizer):
         settings, (first, second) = engine.settings, engine.settings.moments
         has_errors = settings.compensation and parameter.dtype == torch.bfloat16
         engine.indices[place] = engine.optimizer.add(
-            _local(parameter).numel(), first_moment=_NAMES.get(first, first), second_moment=_NAMES.get(second, second),
+            max(1, _local(parameter).numel()), first_moment=_NAMES.get(first, first), second_moment=_NAMES.get(second, second),
             weight_decay=settings.weight_decay, first_expanded=settings.expanded, second_expanded=settings.expanded,
             compensation="bf16" if has_errors else None, random_stream=place)
 
@@ -149,20 +161,22 @@ class _Base(torch.optim.Optimizer):
             with torch.enable_grad():
                 loss = closure()
         for index, group in enumerate(self.param_groups):
-            active = [(place, one) for place, one in enumerate(group["params"]) if one.grad is not None and _local(one).numel()]
+            active = [(place, one) for place, one in enumerate(group["params"]) if one.grad is not None]
             if active:
                 self._step_group(self._engine(index), group, active)
         return loss
 
     def _step_group(self, engine: _Engine, group: Dict[str, Any], active: List[Tuple[int, torch.Tensor]]) -> None:
-        gradients = [_local(one.grad) for _, one in active]
-        if any(one.layout != torch.strided for one in gradients):
+        if any(_local(one.grad).layout != torch.strided for _, one in active):
             raise RuntimeError(f"{type(self).__name__} of lpt.torch does not support sparse gradients: expected dense ones")
         for place, parameter in active:
             if place not in engine.indices:
                 self._add(engine, place, parameter)
                 # The engine has the state. torch.distributed.checkpoint would step an optimizer without an entry.
                 self.state[parameter] = {}
+        active = [(place, one) for place, one in active if _local(one).numel()]
+        if not active:  # a shard may be empty
+            return
         options, context = capi.lpt_optimizer_step_options(), handle_of(None)
         options.learning_rate = float(group["lr"])
         options.gradient_scale = -1.0 if group["maximize"] else 1.0
@@ -174,6 +188,7 @@ class _Base(torch.optim.Optimizer):
         # Values in another type or with other strides are stepped in a copy.
         parameters = [_local(one.detach()) for _, one in active]
         written = [(one.float() if one.dtype == torch.float16 else one).contiguous() for one in parameters]
+        gradients = [_local(one.grad) for _, one in active]
         gradients = [(one if one.dtype in (torch.float32, torch.bfloat16) else one.float()).contiguous() for one in gradients]
         capi.lpt_optimizer_step(context, engine.optimizer._handle, [engine.indices[place] for place, _ in active],
                                 [wrap_dense(context, one, 1, one.numel()) for one in gradients], options,
@@ -191,12 +206,15 @@ class _Base(torch.optim.Optimizer):
 
     def _packed(self) -> Dict[torch.Tensor, Dict[str, torch.Tensor]]:
         """Return the saved states of all parameters as tensors of bytes."""
-        return {parameter: {_STATE: torch.frombuffer(bytearray(state), dtype=torch.uint8)}
+        return {parameter: {_key(parameter): torch.frombuffer(bytearray(state), dtype=torch.uint8)}
                 for index, group in enumerate(self.param_groups)
                 for parameter, state in zip(group["params"], self._states(index)) if state is not None}
 
     def state_dict(self) -> Dict[str, Any]:
-        """Return the state as torch.optim.Optimizer.state_dict(); the state of a parameter is the tensor "lpt" of bytes."""
+        """Return the state as torch.optim.Optimizer.state_dict().
+
+        The state of a parameter is the tensor "lpt" of bytes; that of a shard of FSDP is, for example, "lpt_0of2".
+        """
         self.state.update(self._packed())
         try:
             return super().state_dict()
@@ -222,11 +240,12 @@ class _Base(torch.optim.Optimizer):
         self._engines, self._loaded = {}, {}
         parameters = [one for group in self.param_groups for one in group["params"]]
         for parameter, saved in self.state.items():
-            if _STATE not in saved:
+            key = _key(parameter)
+            if key not in saved:
                 place = next((place for place, one in enumerate(parameters) if one is parameter), parameter)
-                raise ValueError(f"the state of parameter {place} has {', '.join(map(str, saved))}: expected {_STATE}, "
+                raise ValueError(f"the state of parameter {place} has {', '.join(map(str, saved))}: expected {key}, "
                                  f"as {type(self).__name__} of lpt.torch saves it")
-            self._loaded[parameter] = saved[_STATE].cpu().numpy().tobytes()
+            self._loaded[parameter] = saved[key].cpu().numpy().tobytes()
         for index, group in enumerate(self.param_groups):
             if any(one in self._loaded for one in group["params"]):
                 self._engine(index)
