@@ -23,7 +23,7 @@ Calibration make_calibration(lpt_context *c, bool has_cross_gram = false, int64_
   return Calibration(made);
 }
 
-Numbers read(lpt_context *c, const Calibration &calibration, lpt_calibration_value value) {
+Numbers value_of(lpt_context *c, const Calibration &calibration, lpt_calibration_value value) {
   const bool is_matrix = value == LPT_CALIBRATION_VALUE_GRAM || value == LPT_CALIBRATION_VALUE_CROSS_GRAM;
   const Tensor output =
       is_matrix ? make_tensor(c, LPT_FORMAT_F64, kChannels, kChannels) : make_tensor(c, LPT_FORMAT_F64, {kChannels});
@@ -31,7 +31,7 @@ Numbers read(lpt_context *c, const Calibration &calibration, lpt_calibration_val
   return numbers_of(c, output.get());
 }
 
-lpt_calibration_info describe(lpt_context *c, const Calibration &calibration) {
+lpt_calibration_info info_of(lpt_context *c, const Calibration &calibration) {
   lpt_calibration_info info = LPT_CALIBRATION_INFO_INIT;
   EXPECT_TRUE(ok(c, lpt_calibration_describe(c, calibration.get(), &info)));
   return info;
@@ -86,12 +86,12 @@ TEST(Calibration, CollectsTheSumsOfItsDefinition) {
     cross.add(reference, inputs);
     all.insert(all.end(), inputs.begin(), inputs.end());
   }
-  gram.expect_near(read(c, calibration, LPT_CALIBRATION_VALUE_GRAM));
-  cross.expect_near(read(c, calibration, LPT_CALIBRATION_VALUE_CROSS_GRAM));
-  const Numbers maxima = read(c, calibration, LPT_CALIBRATION_VALUE_MAXIMA),
-                means = read(c, calibration, LPT_CALIBRATION_VALUE_MEANS),
-                squares = read(c, calibration, LPT_CALIBRATION_VALUE_MEAN_SQUARES);
-  const lpt_calibration_info info = describe(c, calibration);
+  gram.expect_near(value_of(c, calibration, LPT_CALIBRATION_VALUE_GRAM));
+  cross.expect_near(value_of(c, calibration, LPT_CALIBRATION_VALUE_CROSS_GRAM));
+  const Numbers maxima = value_of(c, calibration, LPT_CALIBRATION_VALUE_MAXIMA),
+                means = value_of(c, calibration, LPT_CALIBRATION_VALUE_MEANS),
+                squares = value_of(c, calibration, LPT_CALIBRATION_VALUE_MEAN_SQUARES);
+  const lpt_calibration_info info = info_of(c, calibration);
   const auto rows = static_cast<double>(all.size() / kChannels);
   double amax = 0, mean = 0, square = 0;
   for (size_t i = 0; i < kChannels; ++i) {
@@ -144,7 +144,7 @@ TEST(Calibration, IsIndependentOfTheOrderOfBatchesAndOfThreads) {
     }
     for (lpt_calibration_value value : {LPT_CALIBRATION_VALUE_GRAM, LPT_CALIBRATION_VALUE_MEANS,
                                         LPT_CALIBRATION_VALUE_MEAN_SQUARES, LPT_CALIBRATION_VALUE_MAXIMA}) {
-      const Numbers more = read(c, calibration, value);
+      const Numbers more = value_of(c, calibration, value);
       sums.insert(sums.end(), more.begin(), more.end());
     }
     (threads == 3 ? backward : forward) = plain;
@@ -158,10 +158,10 @@ TEST(Calibration, IsIndependentOfTheOrderOfBatchesAndOfThreads) {
 TEST(Calibration, BeginsWithZeros) {
   const Context context = make_context(1);
   const Calibration calibration = make_calibration(context.get());
-  EXPECT_EQ(Numbers(kChannels, 0.0), read(context.get(), calibration, LPT_CALIBRATION_VALUE_MEANS));
-  EXPECT_EQ(Numbers(kChannels * kChannels, 0.0), read(context.get(), calibration, LPT_CALIBRATION_VALUE_GRAM));
+  EXPECT_EQ(Numbers(kChannels, 0.0), value_of(context.get(), calibration, LPT_CALIBRATION_VALUE_MEANS));
+  EXPECT_EQ(Numbers(kChannels * kChannels, 0.0), value_of(context.get(), calibration, LPT_CALIBRATION_VALUE_GRAM));
   EXPECT_EQ(0.0, percentile(context.get(), calibration, 0.5));
-  EXPECT_EQ(0, describe(context.get(), calibration).row_count);
+  EXPECT_EQ(0, info_of(context.get(), calibration).row_count);
 }
 
 TEST(Calibration, RejectsWhatDoesNotFit) {
@@ -197,8 +197,8 @@ TEST(Calibration, RejectsWhatDoesNotFit) {
     reject_add(LPT_INVALID_ARGUMENT, calibration, inputs.get(), nullptr, {"inputs[2][4] is", "finite", "1e17"});
     reject_add(LPT_INVALID_ARGUMENT, crossed, batch.get(), inputs.get(), {"reference[2][4] is"});
   }
-  EXPECT_EQ(0, describe(c, calibration).row_count);
-  EXPECT_EQ(0, describe(c, crossed).row_count);
+  EXPECT_EQ(0, info_of(c, calibration).row_count);
+  EXPECT_EQ(0, info_of(c, crossed).row_count);
   const Tensor matrix = make_tensor(c, LPT_FORMAT_F32, kChannels, kChannels),
                halves = make_tensor(c, LPT_FORMAT_BF16, kChannels, kChannels);
   const auto read_to = [&](lpt_calibration_value value, const Tensor &output) {

@@ -5,7 +5,7 @@ are members of the options struct of the operation in lpt.h, which takes() adds 
 """
 from __future__ import annotations
 
-__all__ = ["GemmPlan", "Statistics", "convert", "dequantize", "fake_quantize", "foreign_layout_export",
+__all__ = ["Calibration", "GemmPlan", "Statistics", "convert", "dequantize", "fake_quantize", "foreign_layout_export",
            "foreign_layout_import", "format_describe", "format_from_description", "gemm", "gemm_grouped", "hadamard",
            "quantize", "random_signs", "tensor_copy", "weights_fit", "weights_load", "weights_order", "weights_pack",
            "weights_save", "weights_unpack"]
@@ -14,7 +14,7 @@ from array import array
 from operator import index
 
 from . import capi
-from ._context import Context, constant, handle_of, values_of
+from ._context import Context, constant, flag, handle_of, values_of
 from ._errors import InvalidArgument
 from ._options import options, random_of, takes
 from ._tensor import Tensor, bytes_of, empty, format_number, multiplied, read, tensor_of, written
@@ -317,6 +317,77 @@ def weights_fit(weight: Any, gram: Any, format: Format = "", *, method: str = "g
     capi.lpt_weights_fit(handle, source, read(gram), options(capi.lpt_weights_fit_options, chosen, keep), result, vector,
                          values)
     return result, vector, values_of(values)
+
+
+class Calibration:
+    """Statistics of the inputs of a layer for calibration data (lpt_calibration).
+
+    Batches are added without rounding between them, so that neither their order nor the number of ranks changes a bit.
+    """
+
+    __slots__ = ("_handle", "columns")
+
+    def __init__(self, columns: int, *, gram: bool = True, cross_gram: bool = False) -> None:
+        """Create empty statistics of inputs with this number of columns.
+
+        gram: collect inputsᵀ · inputs. cross_gram: collect referenceᵀ · inputs.
+        """
+        made = capi.lpt_calibration_options()
+        made.has_gram, made.has_cross_gram = int(flag(gram, "gram")), int(flag(cross_gram, "cross_gram"))
+        self.columns = columns
+        self._handle = capi.lpt_calibration_create(handle_of(None), columns, made)
+
+    def add(self, inputs: Any, reference: Any = None, *, context: Optional[Context] = None) -> None:
+        """Add a batch of inputs, rows × columns.
+
+        reference: the inputs of the layer in a model that is not quantized; required with cross_gram.
+        """
+        capi.lpt_calibration_add(handle_of(context), self._handle, read(inputs), None if reference is None else read(reference))
+
+    def all_reduce(self, comm: Any, *, context: Optional[Context] = None) -> None:
+        """Replace the statistics of each rank by those of the inputs of all ranks."""
+        capi.lpt_calibration_all_reduce(handle_of(context), comm._handle, self._handle)
+
+    def _read(self, value: int, *shape: int) -> Tensor:
+        result = empty(shape, "f64")
+        capi.lpt_calibration_read(handle_of(None), self._handle, value, result)
+        return result
+
+    @property
+    def gram(self) -> Tensor:
+        """inputsᵀ · inputs, columns × columns."""
+        return self._read(capi.LPT_CALIBRATION_VALUE_GRAM, self.columns, self.columns)
+
+    @property
+    def cross_gram(self) -> Tensor:
+        """referenceᵀ · inputs, columns × columns."""
+        return self._read(capi.LPT_CALIBRATION_VALUE_CROSS_GRAM, self.columns, self.columns)
+
+    @property
+    def maxima(self) -> Tensor:
+        """The largest magnitude of each column."""
+        return self._read(capi.LPT_CALIBRATION_VALUE_MAXIMA, self.columns)
+
+    @property
+    def means(self) -> Tensor:
+        """The mean of each column."""
+        return self._read(capi.LPT_CALIBRATION_VALUE_MEANS, self.columns)
+
+    @property
+    def mean_squares(self) -> Tensor:
+        """The mean of the squares of each column."""
+        return self._read(capi.LPT_CALIBRATION_VALUE_MEAN_SQUARES, self.columns)
+
+    @property
+    def values(self) -> Dict[str, Any]:
+        """row_count, and amax, mean and mean_square over all columns."""
+        values = capi.lpt_calibration_info()
+        capi.lpt_calibration_describe(handle_of(None), self._handle, values)
+        return values_of(values)
+
+    def percentile(self, share: float) -> float:
+        """Return a magnitude that a share of the elements does not exceed, at most 17/16 of the smallest one."""
+        return capi.lpt_calibration_percentile(handle_of(None), self._handle, share)
 
 
 def weights_save(packed: Tensor, *, context: Optional[Context] = None) -> bytes:

@@ -53,7 +53,7 @@ _FORMATS = frozenset(("wire", "first_moment", "second_moment", "compensation", "
 _STRUCTS = {"quantize": (capi.lpt_quantize_options, "options of quantize()"), "exaq": (capi.lpt_exaq_options, "bits and clip"),
             "emulation": (capi.lpt_gemm_emulation, "arithmetic and bits")}
 _TENSORS = frozenset(("bias", "residual", "signs", "random_words", "scale_list", "importance", "input_smoothing",
-                      "smoothing", "hadamard_signs", "positions", "mask", "output", "log_sum_exp", "residual_gradient"))
+                      "smoothing", "hadamard_signs", "positions", "mask", "output", "log_sum_exp", "residual_gradient", "cross_gram"))
 
 
 def random_of(given: Any) -> Any:

@@ -276,6 +276,19 @@ class Layers(Case):
         nearest, factors, _ = lpt.weights_fit(weight, gram, "int4_1x32", method="nearest", factors=True)
         scaled = floats([x * y for row in weight.tolist() for x, y in zip(row, factors.tolist())], [8, 32])
         self.assertEqual(lpt.quantize(scaled, "int4_1x32").tolist(), nearest.tolist())
+        calibration = lpt.Calibration(32, cross_gram=True)
+        for rows in (inputs[:50], inputs[50:]):
+            calibration.add(rows, rows)
+        for sums in (calibration.gram, calibration.cross_gram):
+            self.near(gram.tolist(), sums.tolist(), 1e-4)
+        numbers = [abs(x) for row in inputs.tolist() for x in row]
+        self.assertEqual((96, max(numbers)), (calibration.values["row_count"], calibration.values["amax"]))
+        self.assertEqual(max(numbers), max(calibration.maxima.tolist()))
+        self.near([sum(column) / 96 for column in zip(*inputs.tolist())], calibration.means.tolist())
+        self.assertLessEqual(sorted(numbers)[len(numbers) // 2 - 1], calibration.percentile(0.5))
+        self.assertEqual((32,), calibration.mean_squares.shape)
+        with self.assertRaisesRegex(lpt.InvalidArgument, "reference is NULL: expected"):
+            calibration.add(inputs)
         zeros, _, _ = lpt.weights_fit(weight, gram, "f32", method="nearest", cross_gram=floats([0.0] * 1024, [32, 32]),
                                       damping=0.0)
         self.near([[0.0] * 32] * 8, zeros.tolist())
