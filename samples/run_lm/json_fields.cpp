@@ -1,0 +1,75 @@
+#include "json_fields.hpp"
+
+namespace run_lm {
+
+namespace {
+
+constexpr int kMostDepth = 16;
+const json kNull;
+
+// Returns the member, or nullptr if it is missing or null and `has_default`.
+const json *find(const std::string &file, const json &object, const char *name, bool has_default) {
+  const json &value = member_of(object, name);
+  if (!value.is_null()) return &value;
+  if (has_default) return nullptr;
+  throw tool::Error(fmt::format("{}: {} is missing: expected it", file, name));
+}
+
+}  // namespace
+
+json parse_json(const std::string &file, const std::string &text) {
+  // Deeper values are discarded, so that no file can make the readers recurse far.
+  const auto is_shallow = [](int depth, json::parse_event_t, json &) { return depth <= kMostDepth; };
+  json value = json::parse(text, is_shallow, false);
+  if (!value.is_object()) {
+    throw tool::Error(
+        fmt::format("{}: is {}: expected a JSON object", file, value.is_discarded() ? "no JSON" : value.type_name()));
+  }
+  return value;
+}
+
+std::string value_text(const json &value) {
+  return tool::shortened(value.dump(-1, ' ', false, json::error_handler_t::replace), 60);
+}
+
+void reject(const std::string &file, const std::string &member, const json &value, const char *expected) {
+  throw tool::Error(fmt::format("{}: {} is {}: expected {}", file, member, value_text(value), expected));
+}
+
+const json &member_of(const json &object, const char *name) {
+  if (!object.is_object()) return kNull;
+  const auto found = object.find(name);
+  return found == object.end() ? kNull : *found;
+}
+
+int64_t integer_of(const std::string &file, const json &object, const char *name, int64_t low, int64_t high,
+                   std::optional<int64_t> otherwise) {
+  const json *value = find(file, object, name, otherwise.has_value());
+  if (value == nullptr) return *otherwise;
+  const bool is_large = value->is_number_unsigned() && value->get<uint64_t>() > INT64_MAX;
+  if (!value->is_number_integer() || is_large || value->get<int64_t>() < low || value->get<int64_t>() > high) {
+    reject(file, name, *value, fmt::format("a whole number, {} to {}", low, high).c_str());
+  }
+  return value->get<int64_t>();
+}
+
+double number_of(const std::string &file, const json &object, const char *name, std::optional<double> otherwise) {
+  const json *value = find(file, object, name, otherwise.has_value());
+  if (value == nullptr) return *otherwise;
+  if (!value->is_number()) reject(file, name, *value, "a number");
+  return value->get<double>();
+}
+
+bool bool_of(const std::string &file, const json &object, const char *name, bool otherwise) {
+  const json *value = find(file, object, name, true);
+  if (value != nullptr && !value->is_boolean()) reject(file, name, *value, "true or false");
+  return value == nullptr ? otherwise : value->get<bool>();
+}
+
+std::string text_of(const std::string &file, const json &object, const char *name, const std::string &otherwise) {
+  const json *value = find(file, object, name, true);
+  if (value != nullptr && !value->is_string()) reject(file, name, *value, "a text");
+  return value == nullptr ? otherwise : value->get<std::string>();
+}
+
+}  // namespace run_lm
