@@ -1,0 +1,266 @@
+#include "decoder.hpp"
+
+#include <fmt/format.h>
+
+namespace run_lm {
+
+namespace {
+
+using tool::check;
+using tool::Error;
+using tool::make_matrix;
+using tool::Tensor;
+
+bool has_scales(const lpt_format_description &description) {
+  return description.block_scale != LPT_FORMAT_NONE || description.tensor_scale != LPT_FORMAT_NONE;
+}
+
+// Wraps rows of a dense matrix of f32 or bf16 with other axes.
+Tensor wrap(lpt_context *context, const lpt_tensor *tensor, std::initializer_list<int64_t> extents,
+            std::initializer_list<int64_t> strides) {
+  lpt_tensor_description description = LPT_TENSOR_DESCRIPTION_INIT;
+  check(context, lpt_tensor_describe(context, tensor, &description));
+  description.rank = static_cast<int32_t>(extents.size());
+  description.extents = extents.begin();
+  description.strides = strides.begin();
+  lpt_tensor *made = nullptr;
+  check(context, lpt_tensor_wrap(context, &description, &made));
+  return Tensor(made);
+}
+
+}  // namespace
+
+void check_precision(const Precision &precision) {
+  const lpt_format_description cache = tool::describe(precision.cache);
+  const bool is_integer = cache.exponent_bits == 0;
+  if ((is_integer && !has_scales(cache)) || cache.block_rows > 1 || cache.block_rows == LPT_BLOCK_EXTENT_FULL) {
+    throw Error(fmt::format("--cache is {}: expected a float, or a format with scales along rows, as int8_row",
+                            tool::format_name(precision.cache)));
+  }
+  const bool is_wide = precision.activations == LPT_FORMAT_F32 || precision.activations == LPT_FORMAT_BF16;
+  if (!is_wide && !has_scales(tool::describe(precision.activations))) {
+    throw Error(fmt::format("--activations is {}: expected f32, bf16, or a format with scales, as e4m3fn_row",
+                            tool::format_name(precision.activations)));
+  }
+}
+
+Decoder::Decoder(lpt_context *context, const ModelConfig &config, const ModelWeights &weights,
+                 const Precision &precision, int64_t capacity)
+    : context_(context),
+      config_(config),
+      precision_(precision),
+      wide_(precision.activations == LPT_FORMAT_BF16 ? LPT_FORMAT_BF16 : LPT_FORMAT_F32),
+      capacity_(capacity),
+      embedding_(cast_to(context, weights.embedding, wide_)),
+      norm_(weights.norm),
+      head_(pack(weights.head)) {
+  const int64_t pairs = config.head_width / 2;
+  lpt_tensor *made = nullptr;
+  check(context, lpt_tensor_create(context, LPT_FORMAT_F64, 1, &pairs, &made));
+  frequencies_.reset(made);
+  check(context, lpt_rotary_frequencies(context, &config.rotary, made));
+  for (const LayerWeights &source : weights.layers) {
+    Layer &layer = layers_.emplace_back();
+    for (size_t i = 0; i < kProjections; ++i) layer.matrices[i] = pack(source.matrices[i]);
+    layer.biases = source.biases;
+    layer.attention_norm = source.attention_norm;
+    layer.mlp_norm = source.mlp_norm;
+    make_cache(layer);
+  }
+}
+
+// Weights that are not quantized have the format of wide activations.
+Tensor Decoder::pack(const SharedTensor &matrix) const {
+  const bool is_wide = lpt_tensor_format(matrix.get()) == LPT_FORMAT_F32;
+  const SharedTensor cast = is_wide ? cast_to(context_, matrix, wide_) : matrix;
+  lpt_tensor *packed = nullptr;
+  check(context_, lpt_weights_pack(context_, cast.get(), nullptr, &packed));
+  return Tensor(packed);
+}
+
+// Attention reads the cache by heads. Casts write rows of the same memory.
+void Decoder::make_cache(Layer &layer) {
+  const int64_t extents[] = {config_.key_heads, capacity_, config_.head_width};
+  const auto make = [&](Tensor &heads, Tensor &rows) {
+    lpt_tensor *made = nullptr;
+    check(context_, lpt_tensor_create(context_, precision_.cache, 3, extents, &made));
+    heads.reset(made);
+    std::array<Tensor, LPT_TENSOR_PART_SPARSE_INDICES + 1> parts;
+    std::array<const lpt_tensor *, LPT_TENSOR_PART_SPARSE_INDICES + 1> handles{};
+    for (size_t i = 0; i < parts.size(); ++i) {
+      lpt_tensor *part = nullptr;
+      if (lpt_tensor_view_part(context_, heads.get(), static_cast<lpt_tensor_part>(i), &part) != LPT_OK) continue;
+      parts[i].reset(part);
+      handles[i] = part;
+    }
+    check(context_, lpt_tensor_combine(context_, precision_.cache, config_.key_heads * capacity_, config_.head_width,
+                                       handles.data(), static_cast<int32_t>(handles.size()), &made));
+    rows.reset(made);
+  };
+  make(layer.keys, layer.key_rows);
+  make(layer.values, layer.value_rows);
+}
+
+size_t Decoder::cache_bytes() const {
+  size_t bytes = 0;
+  for (const Layer &layer : layers_) {
+    for (const Tensor *cache : {&layer.keys, &layer.values}) {
+      size_t size = 0;
+      check(context_, lpt_tensor_size(context_, cache->get(), &size));
+      bytes += size;
+    }
+  }
+  return bytes;
+}
+
+void Decoder::prepare(int64_t rows) {
+  if (buffers_.rows == rows) return;
+  const auto make = [&](lpt_format format, int64_t columns) { return make_matrix(context_, format, rows, columns); };
+  const int64_t query_width = config_.heads * config_.head_width, key_width = config_.key_heads * config_.head_width;
+  buffers_ = {.rows = rows,
+              .stream = make(LPT_FORMAT_F32, config_.width),
+              .branch = make(LPT_FORMAT_F32, config_.width),
+              .normed = make(wide_, config_.width),
+              .query = make(LPT_FORMAT_F32, query_width),
+              .rotated = make(wide_, query_width),
+              .key = make(LPT_FORMAT_F32, key_width),
+              .value = make(LPT_FORMAT_F32, key_width),
+              .attended = make(wide_, query_width),
+              .gate = make(LPT_FORMAT_F32, config_.hidden),
+              .up = make(LPT_FORMAT_F32, config_.hidden),
+              .gated = make(wide_, config_.hidden)};
+}
+
+// Returns rows × (heads · head width) as heads × rows × head width.
+Tensor Decoder::heads_of(const lpt_tensor *matrix, int64_t heads) const {
+  const int64_t width = config_.head_width;
+  return wrap(context_, matrix, {heads, buffers_.rows, width}, {width, heads * width, 1});
+}
+
+void Decoder::rotate(const lpt_tensor *input, int64_t heads, lpt_tensor *output) const {
+  lpt_rotary_options options = LPT_ROTARY_OPTIONS_INIT;
+  options.first_position = position_;
+  options.scale = config_.rotary_scale;
+  check(context_, lpt_rotary(context_, heads_of(input, heads).get(), frequencies_.get(), &options,
+                             heads_of(output, heads).get()));
+}
+
+// Casts keys or values of the new tokens into the cache.
+void Decoder::store(const lpt_tensor *rows, lpt_tensor *cache) const {
+  lpt_quantize_options options = LPT_QUANTIZE_OPTIONS_INIT;
+  const bool has_tensor_scale = tool::describe(precision_.cache).tensor_scale != LPT_FORMAT_NONE;
+  options.flags = has_tensor_scale ? LPT_QUANTIZE_KEEP_TENSOR_SCALE : 0;
+  const std::array<int64_t, 2> extents = {buffers_.rows, config_.head_width};
+  for (int64_t head = 0; head < config_.key_heads; ++head) {
+    const Tensor source = view_of(context_, rows, {0, head * config_.head_width}, extents);
+    const Tensor target = view_of(context_, cache, {head * capacity_ + position_, 0}, extents);
+    check(context_, lpt_quantize(context_, source.get(), &options, target.get(), nullptr));
+  }
+}
+
+void Decoder::attend(const Layer &layer) {
+  rotate(buffers_.query.get(), config_.heads, buffers_.rotated.get());
+  rotate(buffers_.key.get(), config_.key_heads, buffers_.key.get());
+  store(buffers_.key.get(), layer.key_rows.get());
+  store(buffers_.value.get(), layer.value_rows.get());
+  int64_t length = position_ + buffers_.rows;
+  const Tensor lengths = tool::wrap_matrix(context_, LPT_FORMAT_INT64, &length, 1, 1);
+  const Tensor length_vector = wrap(context_, lengths.get(), {1}, {1});
+  lpt_attention_options options = LPT_ATTENTION_OPTIONS_INIT;
+  options.is_causal = 1;
+  options.window = config_.window;
+  options.key_lengths = length_vector.get();
+  check(context_,
+        lpt_attention_forward(context_, heads_of(buffers_.rotated.get(), config_.heads).get(), layer.keys.get(),
+                              layer.values.get(), &options, heads_of(buffers_.attended.get(), config_.heads).get()));
+}
+
+// Computes linear layers that have one input.
+void Decoder::project(const lpt_tensor *input, const Layer &layer, std::initializer_list<Projection> projections,
+                      std::initializer_list<lpt_tensor *> outputs) const {
+  Tensor cast;
+  if (precision_.activations != wide_) {
+    cast = make_matrix(context_, precision_.activations, buffers_.rows, lpt_tensor_extent(input, 1));
+    check(context_, lpt_quantize(context_, input, nullptr, cast.get(), nullptr));
+  }
+  for (size_t i = 0; i < projections.size(); ++i) {
+    const Projection projection = projections.begin()[i];
+    lpt_gemm_options options = LPT_GEMM_OPTIONS_INIT;
+    options.is_b_transposed = 1;
+    options.bias = layer.biases[projection].get();
+    check(context_, lpt_gemm(context_, cast ? cast.get() : input, layer.matrices[projection].get(), &options,
+                             outputs.begin()[i]));
+  }
+}
+
+// Adds the branch to the stream if `is_sum`, and computes the norm of the stream.
+void Decoder::normalize(bool is_sum, const lpt_tensor *weight) {
+  lpt_rmsnorm_options options = LPT_RMSNORM_OPTIONS_INIT;
+  options.epsilon = config_.epsilon;
+  lpt_tensor *stream = buffers_.stream.get(), *normed = buffers_.normed.get();
+  check(context_, is_sum ? lpt_rmsnorm_forward_sum(context_, stream, buffers_.branch.get(), weight, &options, stream,
+                                                   normed, nullptr)
+                         : lpt_rmsnorm_forward(context_, stream, weight, &options, normed, nullptr));
+}
+
+void Decoder::run_layer(size_t index) {
+  const Layer &layer = layers_[index];
+  const auto show = [&](Input input, const Tensor &values) {
+    if (observe) observe(index, input, values.get());
+  };
+  normalize(index > 0, layer.attention_norm.get());
+  show(kAttentionInput, buffers_.normed);
+  project(buffers_.normed.get(), layer, {kQuery, kKey, kValue},
+          {buffers_.query.get(), buffers_.key.get(), buffers_.value.get()});
+  attend(layer);
+  show(kOutputInput, buffers_.attended);
+  project(buffers_.attended.get(), layer, {kAttentionOutput}, {buffers_.branch.get()});
+  normalize(true, layer.mlp_norm.get());
+  show(kMlpInput, buffers_.normed);
+  project(buffers_.normed.get(), layer, {kGate, kUp}, {buffers_.gate.get(), buffers_.up.get()});
+  check(context_,
+        lpt_swiglu_forward(context_, buffers_.gate.get(), buffers_.up.get(), nullptr, buffers_.gated.get(), nullptr));
+  show(kDownInput, buffers_.gated);
+  project(buffers_.gated.get(), layer, {kDown}, {buffers_.branch.get()});
+}
+
+const lpt_tensor *Decoder::forward(std::span<const int32_t> tokens) {
+  const auto rows = static_cast<int64_t>(tokens.size());
+  if (rows < 1 || rows > capacity_ - position_) {
+    throw Error(
+        fmt::format("{} tokens follow {} in the cache: expected 1 to {}", rows, position_, capacity_ - position_));
+  }
+  prepare(rows);
+  lpt_tensor *made = nullptr;
+  lpt_tensor_description description = LPT_TENSOR_DESCRIPTION_INIT;
+  description.format = LPT_FORMAT_INT32;
+  description.data = const_cast<int32_t *>(tokens.data());
+  description.rank = 1;
+  description.extents = &rows;
+  description.flags = LPT_TENSOR_READ_ONLY;
+  check(context_, lpt_tensor_wrap(context_, &description, &made));
+  const Tensor indices(made);
+  check(context_, lpt_embedding_forward(context_, embedding_.get(), made, nullptr, buffers_.stream.get()));
+  for (size_t i = 0; i < layers_.size(); ++i) run_layer(i);
+  normalize(true, norm_.get());
+  position_ += rows;
+  return buffers_.normed.get();
+}
+
+const lpt_tensor *Decoder::logits(const lpt_tensor *states) {
+  const int64_t rows = lpt_tensor_extent(states, 0);
+  if (!logits_ || lpt_tensor_extent(logits_.get(), 0) != rows) {
+    logits_ = make_matrix(context_, LPT_FORMAT_F32, rows, config_.vocabulary);
+  }
+  lpt_gemm_options options = LPT_GEMM_OPTIONS_INIT;
+  options.is_b_transposed = 1;
+  check(context_, lpt_gemm(context_, states, head_.get(), &options, logits_.get()));
+  return logits_.get();
+}
+
+const lpt_tensor *Decoder::last_logits(const lpt_tensor *states) {
+  const int64_t rows = lpt_tensor_extent(states, 0);
+  return logits(view_of(context_, states, {rows - 1, 0}, {1, lpt_tensor_extent(states, 1)}).get());
+}
+
+}  // namespace run_lm

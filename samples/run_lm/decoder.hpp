@@ -1,0 +1,84 @@
+// A decoder of the Llama family: RMSNorm, rotary positions, grouped queries, SwiGLU, and a cache of keys and values.
+#pragma once
+
+#include <functional>
+#include <span>
+#include <vector>
+
+#include "weights.hpp"
+
+namespace run_lm {
+
+struct Precision {
+  // Inputs of linear layers: f32, bf16, or a format with scales, to which they are cast from f32.
+  lpt_format activations = LPT_FORMAT_BF16;
+  // Keys and values. A tensor scale is 1.
+  lpt_format cache = LPT_FORMAT_BF16;
+};
+
+// Throws tool::Error if a format cannot hold activations or a cache.
+void check_precision(const Precision &precision);
+
+// An input of linear layers. Query, key and value have one input, and so have gate and up.
+enum Input { kAttentionInput, kOutputInput, kMlpInput, kDownInput };
+constexpr size_t kInputs = 4;
+
+class Decoder {
+ public:
+  // Packs the weights. The cache holds `capacity` tokens.
+  Decoder(lpt_context *context, const ModelConfig &config, const ModelWeights &weights, const Precision &precision,
+          int64_t capacity);
+
+  int64_t capacity() const { return capacity_; }
+  size_t cache_bytes() const;
+
+  void clear() { position_ = 0; }  // the cache
+
+  // Appends tokens to the cache. Returns the states before the head, tokens × width, which are valid until the next call.
+  const lpt_tensor *forward(std::span<const int32_t> tokens);
+  // Computes the f32 logits of some states. The result is valid until the next call.
+  const lpt_tensor *logits(const lpt_tensor *states);
+  const lpt_tensor *last_logits(const lpt_tensor *states);  // of the last row
+
+  // Receives the input of linear layers as f32 or bf16, rows × columns. Empty: none.
+  std::function<void(size_t layer, Input input, const lpt_tensor *values)> observe;
+
+ private:
+  struct Layer {
+    std::array<tool::Tensor, kProjections> matrices;  // packed
+    std::array<SharedTensor, kProjections> biases;
+    SharedTensor attention_norm, mlp_norm;
+    tool::Tensor keys, values;          // key heads × capacity × head width
+    tool::Tensor key_rows, value_rows;  // the same memory as a matrix
+  };
+  // Tensors of one number of rows.
+  struct Buffers {
+    int64_t rows = 0;
+    tool::Tensor stream, branch, normed, query, rotated, key, value, attended, gate, up, gated;
+  };
+
+  void make_cache(Layer &layer);
+  void prepare(int64_t rows);
+  tool::Tensor pack(const SharedTensor &matrix) const;
+  tool::Tensor heads_of(const lpt_tensor *matrix, int64_t heads) const;
+  void rotate(const lpt_tensor *input, int64_t heads, lpt_tensor *output) const;
+  void store(const lpt_tensor *rows, lpt_tensor *cache) const;
+  void attend(const Layer &layer);
+  void project(const lpt_tensor *input, const Layer &layer, std::initializer_list<Projection> projections,
+               std::initializer_list<lpt_tensor *> outputs) const;
+  void normalize(bool is_sum, const lpt_tensor *weight);
+  void run_layer(size_t index);
+
+  lpt_context *context_;
+  ModelConfig config_;
+  Precision precision_;
+  lpt_format wide_;  // of activations before they are cast
+  int64_t capacity_;
+  int64_t position_ = 0;
+  SharedTensor embedding_, norm_;
+  tool::Tensor head_, frequencies_, logits_;
+  std::vector<Layer> layers_;
+  Buffers buffers_;
+};
+
+}  // namespace run_lm

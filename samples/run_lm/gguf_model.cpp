@@ -1,0 +1,208 @@
+#include "gguf_model.hpp"
+
+#include <array>
+#include <charconv>
+
+#include "../../tools/lpt/gguf_stream.hpp"
+#include "json_fields.hpp"
+
+namespace run_lm {
+
+namespace {
+
+using tool::Error;
+
+constexpr uint32_t kBool = 7, kString = 8, kArray = 9;
+constexpr uint64_t kPrefixBytes = 8;  // magic and version
+// Values of tokenizer.ggml.token_type.
+constexpr int32_t kControl = 3, kUserDefined = 4;
+
+// https://github.com/ggml-org/ggml/blob/master/docs/gguf.md numbers the types.
+json read_value(tool::GgufStream &stream, uint32_t type) {
+  constexpr const char *kWhat = "the value";
+  switch (type) {
+    case 0:
+      return stream.number<uint8_t>(kWhat);
+    case 1:
+      return stream.number<int8_t>(kWhat);
+    case 2:
+      return stream.number<uint16_t>(kWhat);
+    case 3:
+      return stream.number<int16_t>(kWhat);
+    case 4:
+      return stream.number<uint32_t>(kWhat);
+    case 5:
+      return stream.number<int32_t>(kWhat);
+    case 6:
+      return stream.number<float>(kWhat);
+    case kBool:
+      return stream.number<uint8_t>(kWhat) != 0;
+    case kString:
+      return stream.text(kWhat, UINT64_MAX);
+    case kArray: {
+      json array = json::array();
+      const auto element = stream.number<uint32_t>(kWhat);
+      const auto count = stream.number<uint64_t>(kWhat);
+      for (uint64_t i = 0; i < count; ++i) array.push_back(read_value(stream, element));
+      return array;
+    }
+    case 10:
+      return stream.number<uint64_t>(kWhat);
+    case 11:
+      return stream.number<int64_t>(kWhat);
+    default:
+      return stream.number<double>(kWhat);
+  }
+}
+
+// Reads the full values, of which tool::Checkpoint has only the beginnings. Its checks of the file apply here.
+json read_metadata(const std::string &path) {
+  const tool::File file = tool::File::open_to_read(path);
+  tool::Digest digest;
+  tool::GgufStream stream(
+      path, file.size(), [&](uint64_t offset, std::span<std::byte> bytes) { file.read(offset, bytes); }, digest);
+  stream.skip("the magic", kPrefixBytes);
+  stream.number<uint64_t>("the number of tensors");
+  const auto count = stream.number<uint64_t>("the number of metadata keys");
+  json metadata = json::object();
+  for (uint64_t i = 0; i < count; ++i) {
+    const std::string key = stream.name("the key");
+    metadata[key] = read_value(stream, stream.number<uint32_t>("the type"));
+  }
+  return metadata;
+}
+
+json config_of(const tool::Checkpoint &file, const json &metadata) {
+  const std::string &path = file.path();
+  const std::string architecture = text_of(path, metadata, "general.architecture", "");
+  if (architecture != "llama") reject(path, "general.architecture", architecture, "llama");
+  json config = {{"architectures", json::array({"LlamaForCausalLM"})}, {"model_type", "llama"}};
+  constexpr std::array<std::pair<const char *, const char *>, 11> kKeys = {{
+      {"hidden_size", "llama.embedding_length"},
+      {"intermediate_size", "llama.feed_forward_length"},
+      {"num_hidden_layers", "llama.block_count"},
+      {"num_attention_heads", "llama.attention.head_count"},
+      {"num_key_value_heads", "llama.attention.head_count_kv"},
+      {"head_dim", "llama.attention.key_length"},
+      {"max_position_embeddings", "llama.context_length"},
+      {"rms_norm_eps", "llama.attention.layer_norm_rms_epsilon"},
+      {"rope_theta", "llama.rope.freq_base"},
+      {"bos_token_id", "tokenizer.ggml.bos_token_id"},
+      {"eos_token_id", "tokenizer.ggml.eos_token_id"},
+  }};
+  for (const auto &[name, key] : kKeys) {
+    if (!member_of(metadata, key).is_null()) config[name] = member_of(metadata, key);
+  }
+  config["vocab_size"] = member_of(metadata, "tokenizer.ggml.tokens").size();
+  config["tie_word_embeddings"] = file.find("output.weight") == nullptr;
+  const std::string scaling = text_of(path, metadata, "llama.rope.scaling.type", "none");
+  if (scaling != "none" || file.find("rope_freqs.weight") != nullptr) {
+    throw Error(fmt::format("{}: has scaled rotary frequencies: expected the Hugging Face folder of this model", path));
+  }
+  return config;
+}
+
+json pretokenizer_of(const std::string &path, const json &metadata) {
+  const json bytes = {{"type", "ByteLevel"}, {"add_prefix_space", false}, {"use_regex", true}};
+  const std::string name = text_of(path, metadata, "tokenizer.ggml.pre", "gpt-2");
+  if (name == "gpt-2" || name == "default") return bytes;
+  if (name == "smollm") {
+    return {{"type", "Sequence"}, {"pretokenizers", {{{"type", "Digits"}, {"individual_digits", true}}, bytes}}};
+  }
+  if (name == "llama-bpe") {
+    // Of tokenizer.json of Llama 3.
+    constexpr const char *kPattern =
+        "(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\\r\\n\\p{L}\\p{N}]?\\p{L}+|\\p{N}{1,3}| ?[^\\s\\p{L}\\p{N}]+[\\r\\n]*|\\s*"
+        "[\\r\\n]+|\\s+(?!\\S)|\\s+";
+    json plain = bytes;
+    plain["use_regex"] = false;
+    return {{"type", "Sequence"},
+            {"pretokenizers",
+             {{{"type", "Split"}, {"pattern", {{"Regex", kPattern}}}, {"behavior", "Isolated"}, {"invert", false}},
+              plain}}};
+  }
+  reject(path, "tokenizer.ggml.pre", name, "gpt-2, smollm or llama-bpe");
+}
+
+json tokenizer_of(const std::string &path, const json &metadata) {
+  const std::string kind = text_of(path, metadata, "tokenizer.ggml.model", "");
+  if (kind != "gpt2") reject(path, "tokenizer.ggml.model", kind, "gpt2, or the Hugging Face folder of this model");
+  const json &tokens = member_of(metadata, "tokenizer.ggml.tokens");
+  const json &types = member_of(metadata, "tokenizer.ggml.token_type");
+  json vocabulary = json::object(), added = json::array();
+  for (size_t i = 0; i < tokens.size(); ++i) {
+    if (!tokens[i].is_string() || !vocabulary.emplace(tokens[i].get<std::string>(), i).second) {
+      reject(path, fmt::format("tokenizer.ggml.tokens, element {},", i), tokens[i], "texts that differ");
+    }
+    const json type = types.is_array() && i < types.size() ? types[i] : json(1);
+    if (type != kControl && type != kUserDefined) continue;
+    added.push_back({{"id", i}, {"content", tokens[i]}, {"special", type == kControl}});
+  }
+  const bool is_llama3 = text_of(path, metadata, "tokenizer.ggml.pre", "") == "llama-bpe";
+  json result = {{"version", "1.0"},
+                 {"added_tokens", added},
+                 {"normalizer", nullptr},
+                 {"pre_tokenizer", pretokenizer_of(path, metadata)},
+                 {"post_processor", nullptr},
+                 {"decoder", {{"type", "ByteLevel"}}},
+                 {"model",
+                  {{"type", "BPE"},
+                   {"vocab", vocabulary},
+                   {"merges", member_of(metadata, "tokenizer.ggml.merges")},
+                   {"ignore_merges", is_llama3}}}};
+  if (bool_of(path, metadata, "tokenizer.ggml.add_bos_token", is_llama3)) {
+    const auto last = static_cast<int64_t>(tokens.size()) - 1;
+    const json &token = tokens[static_cast<size_t>(integer_of(path, metadata, "tokenizer.ggml.bos_token_id", 0, last))];
+    result["post_processor"] = {
+        {"type", "TemplateProcessing"},
+        {"single",
+         {{{"SpecialToken", {{"id", token}, {"type_id", 0}}}}, {{"Sequence", {{"id", "A"}, {"type_id", 0}}}}}},
+        {"pair", json::array()},
+        {"special_tokens",
+         {{token,
+           {{"id", token},
+            {"ids", json::array({vocabulary[token.get<std::string>()]})},
+            {"tokens", json::array({token})}}}}}};
+  }
+  return result;
+}
+
+}  // namespace
+
+ModelTexts gguf_texts(const tool::Checkpoint &file) {
+  const json metadata = read_metadata(file.path());
+  try {
+    return {config_of(file, metadata).dump(2), tokenizer_of(file.path(), metadata).dump()};
+  } catch (const json::exception &) {
+    throw Error(fmt::format("{}: the metadata has text that is not UTF-8: expected UTF-8", file.path()));
+  }
+}
+
+std::string gguf_name(const std::string &name) {
+  if (name == "model.embed_tokens.weight") return "token_embd.weight";
+  if (name == "model.norm.weight") return "output_norm.weight";
+  if (name == "lm_head.weight") return "output.weight";
+  constexpr std::array<std::pair<std::string_view, std::string_view>, 9> kParts = {{
+      {"self_attn.q_proj", "attn_q"},
+      {"self_attn.k_proj", "attn_k"},
+      {"self_attn.v_proj", "attn_v"},
+      {"self_attn.o_proj", "attn_output"},
+      {"mlp.gate_proj", "ffn_gate"},
+      {"mlp.up_proj", "ffn_up"},
+      {"mlp.down_proj", "ffn_down"},
+      {"input_layernorm", "attn_norm"},
+      {"post_attention_layernorm", "ffn_norm"},
+  }};
+  constexpr std::string_view kLayers = "model.layers.";
+  if (!name.starts_with(kLayers)) return "";
+  const size_t dot = name.find('.', kLayers.size());
+  for (const auto &[part, short_part] : kParts) {
+    if (std::string_view(name).substr(dot + 1).starts_with(part)) {
+      return fmt::format("blk.{}.{}{}", name.substr(kLayers.size(), dot - kLayers.size()), short_part,
+                         name.substr(dot + 1 + part.size()));
+    }
+  }
+  return "";
+}
+
+}  // namespace run_lm

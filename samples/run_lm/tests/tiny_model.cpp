@@ -1,0 +1,294 @@
+#include "tiny_model.hpp"
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <filesystem>
+#include <fstream>
+
+#include "tests/support/random.hpp"
+#include "tests/tools/gguf_image.hpp"
+
+namespace run_lm_tests {
+
+namespace {
+
+using nlohmann::json;
+using Vector = std::vector<double>;
+
+Vector multiply(const Values &matrix, const Vector &input) {
+  Vector output(static_cast<size_t>(matrix.rows));
+  for (size_t row = 0; row < output.size(); ++row) {
+    for (size_t i = 0; i < input.size(); ++i) output[row] += matrix.numbers[row * input.size() + i] * input[i];
+  }
+  return output;
+}
+
+Vector normalize(const Values &weight, const Vector &input, double epsilon) {
+  double sum = 0.0;
+  for (const double value : input) sum += value * value;
+  const double factor = 1.0 / std::sqrt(sum / static_cast<double>(input.size()) + epsilon);
+  Vector output(input.size());
+  for (size_t i = 0; i < input.size(); ++i) output[i] = input[i] * factor * weight.numbers[i];
+  return output;
+}
+
+void add(Vector &target, const Vector &addend) {
+  for (size_t i = 0; i < target.size(); ++i) target[i] += addend[i];
+}
+
+// Rotates columns i and i + half of each head.
+void rotate(Vector &heads, int64_t head_width, double base, double position) {
+  const auto width = static_cast<size_t>(head_width), half = width / 2;
+  for (size_t begin = 0; begin < heads.size(); begin += width) {
+    for (size_t i = 0; i < half; ++i) {
+      const double angle = position * std::pow(base, -2.0 * static_cast<double>(i) / static_cast<double>(width));
+      const double x = heads[begin + i], y = heads[begin + i + half];
+      heads[begin + i] = x * std::cos(angle) - y * std::sin(angle);
+      heads[begin + i + half] = y * std::cos(angle) + x * std::sin(angle);
+    }
+  }
+}
+
+Vector attend(const Vector &query, const std::vector<Vector> &keys, const std::vector<Vector> &values,
+              const TinyModel &model) {
+  Vector output(query.size());
+  const auto width = static_cast<size_t>(model.head_width);
+  for (size_t head = 0; head < static_cast<size_t>(model.heads); ++head) {
+    const size_t shared = head / static_cast<size_t>(model.heads / model.key_heads);
+    Vector weights;
+    double sum = 0.0;
+    for (const Vector &key : keys) {
+      double score = 0.0;
+      for (size_t i = 0; i < width; ++i) score += query[head * width + i] * key[shared * width + i];
+      weights.push_back(std::exp(score / std::sqrt(static_cast<double>(width))));
+      sum += weights.back();
+    }
+    for (size_t t = 0; t < values.size(); ++t) {
+      for (size_t i = 0; i < width; ++i) output[head * width + i] += weights[t] / sum * values[t][shared * width + i];
+    }
+  }
+  return output;
+}
+
+std::string bytes_of(const Values &values) { return tool_tests::bytes_of(values.numbers); }
+
+// Returns the rows of heads in the order for rotations of columns 2i and 2i + 1.
+Values interleaved(const Values &values, int64_t head_width) {
+  Values ordered = values;
+  const int64_t half = head_width / 2, columns = values.rows == 1 ? 1 : values.columns;
+  const int64_t rows = std::ssize(values.numbers) / columns;
+  for (int64_t row = 0; row < rows; ++row) {
+    const int64_t i = row % head_width, target = row - i + (i < half ? 2 * i : 2 * (i - half) + 1);
+    std::copy_n(values.numbers.begin() + row * columns, columns, ordered.numbers.begin() + target * columns);
+  }
+  return ordered;
+}
+
+std::string safetensors(const std::map<std::string, Values> &tensors) {
+  json header = json::object();
+  std::string data;
+  for (const auto &[name, values] : tensors) {
+    const json shape = values.rows == 1 ? json{values.columns} : json{values.rows, values.columns};
+    header[name] = {{"dtype", "F32"}, {"shape", shape}};
+    header[name]["data_offsets"] = {data.size(), data.size() + values.numbers.size() * sizeof(float)};
+    data += bytes_of(values);
+  }
+  const std::string text = header.dump();
+  return tool_tests::u64_bytes(text.size()) + text + data;
+}
+
+void write(const std::string &path, const std::string &bytes) { std::ofstream(path, std::ios::binary) << bytes; }
+
+}  // namespace
+
+void TinyModel::draw(uint64_t place, bool has_biases) {
+  lpt::test::Random random(place);
+  const auto make = [&](const std::string &name, int64_t rows, int64_t columns, double deviation, double mean) {
+    Values values{rows, columns, {}};
+    for (int64_t i = 0; i < rows * columns; ++i) {
+      values.numbers.push_back(static_cast<float>(mean + deviation * random.normal()));
+    }
+    tensors[name] = std::move(values);
+  };
+  const auto linear = [&](const std::string &name, int64_t rows, int64_t columns) {
+    make(name + ".weight", rows, columns, 1.0 / std::sqrt(static_cast<double>(columns)), 0.0);
+    if (has_biases && name != "lm_head") make(name + ".bias", 1, rows, 0.3, 0.0);
+  };
+  make("model.embed_tokens.weight", vocabulary, width, 1.0, 0.0);
+  make("model.norm.weight", 1, width, 0.3, 1.0);
+  if (!is_tied) linear("lm_head", vocabulary, width);
+  for (int64_t i = 0; i < layers; ++i) {
+    const std::string layer = fmt::format("model.layers.{}.", i);
+    make(layer + "input_layernorm.weight", 1, width, 0.3, 1.0);
+    make(layer + "post_attention_layernorm.weight", 1, width, 0.3, 1.0);
+    linear(layer + "self_attn.q_proj", heads * head_width, width);
+    linear(layer + "self_attn.k_proj", key_heads * head_width, width);
+    linear(layer + "self_attn.v_proj", key_heads * head_width, width);
+    linear(layer + "self_attn.o_proj", width, heads * head_width);
+    linear(layer + "mlp.gate_proj", hidden, width);
+    linear(layer + "mlp.up_proj", hidden, width);
+    linear(layer + "mlp.down_proj", width, hidden);
+  }
+}
+
+json TinyModel::config() const {
+  json config = {{"model_type", "llama"},
+                 {"hidden_size", width},
+                 {"intermediate_size", hidden},
+                 {"num_hidden_layers", layers},
+                 {"num_attention_heads", heads},
+                 {"num_key_value_heads", key_heads},
+                 {"head_dim", head_width},
+                 {"vocab_size", vocabulary},
+                 {"max_position_embeddings", 64},
+                 {"rms_norm_eps", epsilon},
+                 {"rope_theta", base},
+                 {"tie_word_embeddings", is_tied},
+                 {"eos_token_id", 1}};
+  config.update(more.is_null() ? json::object() : more);
+  return config;
+}
+
+std::vector<Vector> TinyModel::logits(const std::vector<int32_t> &tokens) const {
+  std::vector<std::vector<Vector>> keys(static_cast<size_t>(layers)), values(static_cast<size_t>(layers));
+  std::vector<Vector> result;
+  for (size_t position = 0; position < tokens.size(); ++position) {
+    const Values &table = tensors.at("model.embed_tokens.weight");
+    const float *row = table.numbers.data() + tokens[position] * width;
+    Vector stream(row, row + width);
+    for (size_t i = 0; i < static_cast<size_t>(layers); ++i) {
+      const std::string layer = fmt::format("model.layers.{}.", i);
+      const auto linear = [&](const char *name, const Vector &input) {
+        Vector output = multiply(tensors.at(layer + name + ".weight"), input);
+        const auto bias = tensors.find(layer + name + ".bias");
+        if (bias != tensors.end()) add(output, Vector(bias->second.numbers.begin(), bias->second.numbers.end()));
+        return output;
+      };
+      Vector normed = normalize(tensors.at(layer + "input_layernorm.weight"), stream, epsilon);
+      Vector query = linear("self_attn.q_proj", normed), key = linear("self_attn.k_proj", normed);
+      rotate(query, head_width, base, static_cast<double>(position));
+      rotate(key, head_width, base, static_cast<double>(position));
+      keys[i].push_back(key);
+      values[i].push_back(linear("self_attn.v_proj", normed));
+      add(stream, linear("self_attn.o_proj", attend(query, keys[i], values[i], *this)));
+      normed = normalize(tensors.at(layer + "post_attention_layernorm.weight"), stream, epsilon);
+      Vector gate = linear("mlp.gate_proj", normed);
+      const Vector up = linear("mlp.up_proj", normed);
+      for (size_t j = 0; j < gate.size(); ++j) gate[j] *= up[j] / (1.0 + std::exp(-gate[j]));
+      add(stream, linear("mlp.down_proj", gate));
+    }
+    const Vector state = normalize(tensors.at("model.norm.weight"), stream, epsilon);
+    result.push_back(multiply(tensors.at(is_tied ? "model.embed_tokens.weight" : "lm_head.weight"), state));
+  }
+  return result;
+}
+
+std::string tokenizer_text(const std::string &name) {
+  std::ifstream file(LPT_GOLDEN "/tokenizers.json");
+  const json golden = json::parse(file);
+  for (const json &entry : golden.at("tokenizers")) {
+    if (entry.at("name") == name) return entry.at("tokenizer").dump();
+  }
+  return "";
+}
+
+std::string write_folder(const tool_tests::Workplace &workplace, const std::string &name, const TinyModel &model,
+                         bool is_sharded) {
+  const std::string folder = workplace.path(name);
+  std::filesystem::create_directory(folder);
+  write(folder + "/config.json", model.config().dump());
+  write(folder + "/tokenizer.json", tokenizer_text("bytes"));
+  if (!is_sharded) {
+    write(folder + "/model.safetensors", safetensors(model.tensors));
+    return folder;
+  }
+  std::map<std::string, Values> shards[2];
+  json index = {{"metadata", json::object()}, {"weight_map", json::object()}};
+  size_t count = 0;
+  for (const auto &[tensor, values] : model.tensors) {
+    const size_t shard = count++ % 2;
+    shards[shard][tensor] = values;
+    index["weight_map"][tensor] = fmt::format("model-0000{}-of-00002.safetensors", shard + 1);
+  }
+  for (size_t i = 0; i < 2; ++i) {
+    write(fmt::format("{}/model-0000{}-of-00002.safetensors", folder, i + 1), safetensors(shards[i]));
+  }
+  write(folder + "/model.safetensors.index.json", index.dump());
+  return folder;
+}
+
+std::string write_gguf(const tool_tests::Workplace &workplace, const std::string &name, const TinyModel &model) {
+  using namespace tool_tests;
+  const std::map<std::string, std::string> parts = {{"self_attn.q_proj", "attn_q"},
+                                                    {"self_attn.k_proj", "attn_k"},
+                                                    {"self_attn.v_proj", "attn_v"},
+                                                    {"self_attn.o_proj", "attn_output"},
+                                                    {"mlp.gate_proj", "ffn_gate"},
+                                                    {"mlp.up_proj", "ffn_up"},
+                                                    {"mlp.down_proj", "ffn_down"},
+                                                    {"input_layernorm", "attn_norm"},
+                                                    {"post_attention_layernorm", "ffn_norm"},
+                                                    {"model.embed_tokens", "token_embd"},
+                                                    {"model.norm", "output_norm"},
+                                                    {"lm_head", "output"},
+                                                    {"model.layers.", "blk."}};
+  std::vector<GgufTensor> tensors;
+  for (const auto &[tensor, values] : model.tensors) {
+    std::string short_name = tensor;
+    for (const auto &[from, to] : parts) {
+      if (const size_t at = short_name.find(from); at != std::string::npos) short_name.replace(at, from.size(), to);
+    }
+    const bool is_rotated = tensor.find("q_proj") != std::string::npos || tensor.find("k_proj") != std::string::npos;
+    std::vector<uint64_t> extents = {static_cast<uint64_t>(values.columns)};
+    if (values.rows > 1) extents.push_back(static_cast<uint64_t>(values.rows));
+    tensors.push_back(
+        {short_name, extents, kF32, bytes_of(is_rotated ? interleaved(values, model.head_width) : values)});
+  }
+  GgufImage image = gguf_image(tensors);
+  image.entries.clear();
+  const auto entry = [&](const std::string &key, int64_t value) {
+    image.entries.push_back(gguf_entry(key, kGgufUint32, u32_bytes(static_cast<uint32_t>(value))));
+  };
+  const auto real = [&](const std::string &key, double value) {
+    const std::vector<float> number = {static_cast<float>(value)};
+    image.entries.push_back(gguf_entry(key, 6, tool_tests::bytes_of(number)));
+  };
+  const auto text = [&](const std::string &key, const std::string &value) {
+    image.entries.push_back(gguf_entry(key, kGgufString, gguf_text(value)));
+  };
+  text("general.architecture", "llama");
+  entry("llama.embedding_length", model.width);
+  entry("llama.feed_forward_length", model.hidden);
+  entry("llama.block_count", model.layers);
+  entry("llama.attention.head_count", model.heads);
+  entry("llama.attention.head_count_kv", model.key_heads);
+  entry("llama.attention.key_length", model.head_width);
+  entry("llama.context_length", 64);
+  real("llama.attention.layer_norm_rms_epsilon", model.epsilon);
+  real("llama.rope.freq_base", model.base);
+  text("tokenizer.ggml.model", "gpt2");
+  text("tokenizer.ggml.pre", "smollm");
+  entry("tokenizer.ggml.eos_token_id", 1);
+  const json tokenizer = json::parse(tokenizer_text("bytes")).at("model");
+  std::vector<std::string> tokens(tokenizer.at("vocab").size());
+  for (const auto &[token, number] : tokenizer.at("vocab").items()) tokens[number.get<size_t>()] = token;
+  std::string token_texts, types, merges;
+  for (size_t i = 0; i < tokens.size(); ++i) {
+    token_texts += gguf_text(tokens[i]);
+    types += u32_bytes(i < 2 ? 3 : 1);
+  }
+  for (const json &merge : tokenizer.at("merges")) {
+    merges += gguf_text(merge.is_string() ? merge.get<std::string>()
+                                          : merge[0].get<std::string>() + " " + merge[1].get<std::string>());
+  }
+  const auto array = [&](const char *key, uint32_t type, size_t count, const std::string &elements) {
+    image.entries.push_back(gguf_entry(key, kGgufArray, gguf_array(type, count, elements)));
+  };
+  array("tokenizer.ggml.tokens", kGgufString, tokens.size(), token_texts);
+  array("tokenizer.ggml.token_type", 5, tokens.size(), types);
+  array("tokenizer.ggml.merges", kGgufString, tokenizer.at("merges").size(), merges);
+  return workplace.write(name, image.bytes());
+}
+
+}  // namespace run_lm_tests

@@ -1,0 +1,45 @@
+// A small random model of the Llama family, its files, and its logits by a plain forward pass in f64.
+#pragma once
+
+#include <map>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "tests/tools/workplace.hpp"
+
+namespace run_lm_tests {
+
+// Row-major: rows × columns; a vector has one row.
+struct Values {
+  int64_t rows = 1;
+  int64_t columns = 0;
+  std::vector<float> numbers;
+};
+
+struct TinyModel {
+  int64_t layers = 2, width = 32, heads = 4, key_heads = 2, head_width = 8, hidden = 48, vocabulary = 600;
+  double epsilon = 1e-5, base = 500.0;
+  bool is_tied = false;
+  nlohmann::json more;                    // other members of config.json
+  std::map<std::string, Values> tensors;  // by Hugging Face names
+
+  // Draws the tensors. `place` separates the generators of one program.
+  void draw(uint64_t place, bool has_biases);
+
+  nlohmann::json config() const;
+  // Returns the logits of each token after those before it.
+  std::vector<std::vector<double>> logits(const std::vector<int32_t> &tokens) const;
+};
+
+// The file tokenizer.json of a name of the golden file.
+std::string tokenizer_text(const std::string &name);
+
+// Writes a folder with config.json, tokenizer.json and f32 tensors, in two files with an index if `is_sharded`. Returns its path.
+std::string write_folder(const tool_tests::Workplace &workplace, const std::string &name, const TinyModel &model,
+                         bool is_sharded);
+
+// Writes the same model as llama.cpp writes it: f32, with q and k for rotations of adjacent columns. Returns its path.
+std::string write_gguf(const tool_tests::Workplace &workplace, const std::string &name, const TinyModel &model);
+
+}  // namespace run_lm_tests

@@ -1,0 +1,109 @@
+#include "weights.hpp"
+
+#include <fmt/format.h>
+
+namespace run_lm {
+
+namespace {
+
+using tool::check;
+using tool::Tensor;
+
+constexpr const char *kPartNames[kProjections] = {"self_attn.q_proj", "self_attn.k_proj", "self_attn.v_proj",
+                                                  "self_attn.o_proj", "mlp.gate_proj",    "mlp.up_proj",
+                                                  "mlp.down_proj"};
+
+std::string layer_name(int64_t layer, const char *part, const char *kind) {
+  return fmt::format("model.layers.{}.{}.{}", layer, part, kind);
+}
+
+}  // namespace
+
+double ModelWeights::matrix_bytes(lpt_context *context) const {
+  double bytes = 0.0;
+  for (const LayerWeights &layer : layers) {
+    for (const SharedTensor &matrix : layer.matrices) {
+      size_t size = 0;
+      check(context, lpt_tensor_size(context, matrix.get(), &size));
+      bytes += static_cast<double>(size);
+    }
+  }
+  return bytes;
+}
+
+double ModelWeights::matrix_elements() const {
+  double elements = 0.0;
+  for (const LayerWeights &layer : layers) {
+    for (const SharedTensor &matrix : layer.matrices) {
+      elements += static_cast<double>(lpt_tensor_extent(matrix.get(), 0) * lpt_tensor_extent(matrix.get(), 1));
+    }
+  }
+  return elements;
+}
+
+std::array<int64_t, 2> shape_of(const ModelConfig &config, Projection projection) {
+  switch (projection) {
+    case kQuery:
+      return {config.heads * config.head_width, config.width};
+    case kKey:
+    case kValue:
+      return {config.key_heads * config.head_width, config.width};
+    case kAttentionOutput:
+      return {config.width, config.heads * config.head_width};
+    case kGate:
+    case kUp:
+      return {config.hidden, config.width};
+    case kDown:
+      break;
+  }
+  return {config.width, config.hidden};
+}
+
+std::string matrix_name(int64_t layer, Projection projection) {
+  return layer_name(layer, kPartNames[projection], "weight");
+}
+std::string bias_name(int64_t layer, Projection projection) {
+  return layer_name(layer, kPartNames[projection], "bias");
+}
+std::string attention_norm_name(int64_t layer) { return layer_name(layer, "input_layernorm", "weight"); }
+std::string mlp_norm_name(int64_t layer) { return layer_name(layer, "post_attention_layernorm", "weight"); }
+
+ModelWeights load_weights(lpt_context *context, const ModelFiles &files) {
+  const ModelConfig &config = files.config();
+  ModelWeights weights;
+  weights.embedding = files.matrix(kEmbeddingName, config.vocabulary, config.width);
+  weights.head = config.is_tied ? weights.embedding : files.matrix(kHeadName, config.vocabulary, config.width);
+  weights.norm = files.vector(kNormName, config.width);
+  for (int64_t layer = 0; layer < config.layers; ++layer) {
+    LayerWeights &one = weights.layers.emplace_back();
+    for (size_t i = 0; i < kProjections; ++i) {
+      const auto projection = static_cast<Projection>(i);
+      const auto [rows, columns] = shape_of(config, projection);
+      one.matrices[i] = files.matrix(matrix_name(layer, projection), rows, columns);
+      const std::string bias = bias_name(layer, projection);
+      if (files.has(bias)) one.biases[i] = files.vector(bias, rows);
+    }
+    one.attention_norm = files.vector(attention_norm_name(layer), config.width);
+    one.mlp_norm = files.vector(mlp_norm_name(layer), config.width);
+  }
+  // A quantized embedding would be decoded for each token; the table is kept as values.
+  weights.embedding = cast_to(context, weights.embedding, LPT_FORMAT_F32);
+  return weights;
+}
+
+SharedTensor cast_to(lpt_context *context, const SharedTensor &tensor, lpt_format format) {
+  if (lpt_tensor_format(tensor.get()) == format) return tensor;
+  SharedTensor cast =
+      tool::make_matrix(context, format, lpt_tensor_extent(tensor.get(), 0), lpt_tensor_extent(tensor.get(), 1));
+  check(context, lpt_dequantize(context, tensor.get(), nullptr, cast.get()));
+  return cast;
+}
+
+Tensor view_of(lpt_context *context, const lpt_tensor *tensor, std::array<int64_t, 2> begins,
+               std::array<int64_t, 2> extents) {
+  lpt_tensor *view = nullptr;
+  check(context, lpt_tensor_view(context, tensor, begins.data(), extents.data(), &view));
+  return Tensor(view);
+}
+
+}  // namespace run_lm

@@ -1,0 +1,57 @@
+// The weights of a model as tensors.
+#pragma once
+
+#include <array>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "model_files.hpp"
+
+namespace run_lm {
+
+using SharedTensor = std::shared_ptr<lpt_tensor>;
+
+enum Projection { kQuery, kKey, kValue, kAttentionOutput, kGate, kUp, kDown };
+constexpr size_t kProjections = 7;
+
+struct LayerWeights {
+  std::array<SharedTensor, kProjections> matrices;  // output columns × input columns
+  std::array<SharedTensor, kProjections> biases;    // null: none
+  SharedTensor attention_norm, mlp_norm;
+};
+
+// Copies share tensors, so that another version of a model replaces only some of them.
+struct ModelWeights {
+  SharedTensor embedding;
+  SharedTensor head;  // the embedding if both are tied
+  SharedTensor norm;
+  std::vector<LayerWeights> layers;
+
+  // Returns the bytes of the matrices of all layers, and their elements.
+  double matrix_bytes(lpt_context *context) const;
+  double matrix_elements() const;
+};
+
+// Returns the rows and columns of a matrix of a layer.
+std::array<int64_t, 2> shape_of(const ModelConfig &config, Projection projection);
+
+// Returns the Hugging Face names of the tensors of a layer.
+std::string matrix_name(int64_t layer, Projection projection);
+std::string bias_name(int64_t layer, Projection projection);
+std::string attention_norm_name(int64_t layer);
+std::string mlp_norm_name(int64_t layer);
+constexpr const char *kEmbeddingName = "model.embed_tokens.weight";
+constexpr const char *kNormName = "model.norm.weight";
+constexpr const char *kHeadName = "lm_head.weight";
+
+ModelWeights load_weights(lpt_context *context, const ModelFiles &files);
+
+// Returns a copy of a dense tensor in another format of floats. The same format is no copy.
+SharedTensor cast_to(lpt_context *context, const SharedTensor &tensor, lpt_format format);
+
+// Returns a part of a tensor that shares its memory.
+tool::Tensor view_of(lpt_context *context, const lpt_tensor *tensor, std::array<int64_t, 2> begins,
+                     std::array<int64_t, 2> extents);
+
+}  // namespace run_lm
