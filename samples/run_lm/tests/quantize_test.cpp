@@ -1,0 +1,66 @@
+// Quantized models: their files, and the effect of methods.
+#include "../quantize.hpp"
+
+#include <gtest/gtest.h>
+
+#include "loaded_model.hpp"
+#include "tiny_model.hpp"
+
+namespace run_lm_tests {
+namespace {
+
+using run_lm::Decoder;
+using run_lm::ModelWeights;
+using run_lm::Window;
+
+const run_lm::Report kIgnore = [](size_t) {};
+
+TEST(Quantize, SavesWhatItLoads) {
+  const tool_tests::Workplace workplace;
+  TinyModel model;
+  model.draw(13, true);
+  const LoadedModel loaded(write_folder(workplace, "folder", model, false));
+  const std::vector<int32_t> tokens = random_tokens(14, 20);
+  for (const char *format : {"bf16", "e4m3fn_tensor", "e4m3fn_128x128", "mxfp8_e4m3", "nvfp4", "int8_row", "int4_1x32",
+                             "uint4_1x64", "nf4_1x64", "mxfp6_e2m3"}) {
+    ModelWeights fitted = fit_weights(loaded.context.get(), loaded.weights, {}, tool::find_format(format),
+                                      run_lm::find_method("nearest"), kIgnore);
+    const std::string folder = workplace.path(format);
+    run_lm::check_new_model(folder);
+    save_model(loaded.context.get(), loaded.files, fitted, folder);
+    const LoadedModel saved(folder);
+    Decoder before(loaded.context.get(), loaded.files.config(), fitted, kInF32, 64), after = saved.decoder();
+    const double change = difference(logits_of(after, tokens), logits_of(before, tokens));
+    // The file of nvfp4 has the reciprocal of the tensor scale, which is rounded.
+    EXPECT_LE(change, format == std::string("nvfp4") ? 2e-5 : 0.0) << format;
+    EXPECT_THROW(run_lm::check_new_model(folder), tool::Error);
+  }
+}
+
+TEST(Quantize, MethodsReduceTheDivergence) {
+  const tool_tests::Workplace workplace;
+  TinyModel model;
+  model.draw(15, true);
+  const LoadedModel loaded(write_folder(workplace, "folder", model, false));
+  lpt_context *context = loaded.context.get();
+  std::vector<Window> windows, calibration;
+  for (uint64_t i = 0; i < 4; ++i) windows.push_back(random_tokens(100 + i, 64));
+  for (uint64_t i = 0; i < 16; ++i) calibration.push_back(random_tokens(200 + i, 64));
+  const run_lm::Grams grams = collect_grams(context, loaded.files.config(), loaded.weights, calibration, kIgnore);
+  Decoder baseline = loaded.decoder();
+  const run_lm::Evaluation evaluation(context, windows, &baseline, kIgnore);
+  const auto divergence = [&](const char *format, const char *method) {
+    const ModelWeights fitted =
+        fit_weights(context, loaded.weights, grams, tool::find_format(format), run_lm::find_method(method), kIgnore);
+    Decoder decoder(context, loaded.files.config(), fitted, kInF32, 64);
+    return evaluation.run(decoder, kIgnore).divergence;
+  };
+  const double nearest = divergence("int4_1x32", "nearest"), gptq = divergence("int4_1x32", "gptq");
+  EXPECT_LT(gptq, 0.95 * nearest);
+  EXPECT_LT(divergence("int4_1x32", "awq-gptq"), 0.95 * nearest);
+  // Factors alone change nothing: they cancel in exact arithmetic.
+  EXPECT_LT(divergence("int8_1x32", "awq"), 0.02 * nearest);
+}
+
+}  // namespace
+}  // namespace run_lm_tests
