@@ -60,6 +60,24 @@ double tick_step(double span, double space) {
   return power * (digit < 1.5 ? 1.0 : digit < 3.5 ? 2.0 : digit < 7.5 ? 5.0 : 10.0);
 }
 
+// Returns ticks between two values.
+std::vector<double> ticks_between(double low, double high, double space, bool is_logarithmic) {
+  std::vector<double> ticks;
+  if (is_logarithmic) {
+    for (double power = std::pow(10.0, std::floor(std::log10(low))); power <= high; power *= 10.0) {
+      for (const double digit : {1.0, 2.0, 5.0}) {
+        if (digit * power >= low && digit * power <= high) ticks.push_back(digit * power);
+      }
+    }
+    return ticks;
+  }
+  const double step = tick_step(high - low, space);
+  for (double i = std::ceil(low / step - 1e-9); i * step <= high + 1e-9 * step; ++i) {
+    ticks.push_back(i * step + 0.0);
+  }
+  return ticks;
+}
+
 // Draws one panel whose upper edge is at `top`.
 class PanelDrawing {
  public:
@@ -79,22 +97,23 @@ class PanelDrawing {
 
  private:
   double x_at(double x) const { return kLeft + kPlotWidth * (x - panel_.x_low) / (panel_.x_high - panel_.x_low); }
-  double y_at(double y) const { return bottom() - panel_.height * (y - panel_.y_low) / (panel_.y_high - panel_.y_low); }
+  double y_at(double y) const {
+    const auto map = [&](double value) { return panel_.is_y_logarithmic ? std::log(value) : value; };
+    return bottom() - panel_.height * (map(y) - map(panel_.y_low)) / (map(panel_.y_high) - map(panel_.y_low));
+  }
   double bottom() const { return top_ + panel_.height; }
 
   std::string axes() const {
     std::string svg;
-    const double y_step = tick_step(panel_.y_high - panel_.y_low, panel_.height);
-    for (double i = std::ceil(panel_.y_low / y_step - 1e-9); i * y_step <= panel_.y_high + 1e-9 * y_step; ++i) {
-      const double y = y_at(i * y_step);
+    for (const double tick : ticks_between(panel_.y_low, panel_.y_high, panel_.height, panel_.is_y_logarithmic)) {
+      const double y = y_at(tick);
       svg += segment(kLeft, y, kLeft + kPlotWidth, y, kGrid, 1.0);
-      svg += label(kLeft - 9.0, y + 4.0, "end", kMuted, 12, fmt::format("{:.6g}", i * y_step + 0.0));
+      svg += label(kLeft - 9.0, y + 4.0, "end", kMuted, 12, fmt::format("{:.6g}", tick));
     }
-    const double x_step = tick_step(panel_.x_high - panel_.x_low, kPlotWidth);
-    for (double i = std::ceil(panel_.x_low / x_step - 1e-9); i * x_step <= panel_.x_high + 1e-9 * x_step; ++i) {
-      const double x = x_at(i * x_step);
+    for (const double tick : ticks_between(panel_.x_low, panel_.x_high, kPlotWidth, false)) {
+      const double x = x_at(tick);
       svg += segment(x, bottom(), x, bottom() + 5.0, kMuted, 1.0);
-      svg += label(x, bottom() + 20.0, "middle", kMuted, 12, fmt::format("{:.6g}", i * x_step + 0.0));
+      svg += label(x, bottom() + 20.0, "middle", kMuted, 12, fmt::format("{:.6g}", tick));
     }
     svg += segment(kLeft, bottom(), kLeft + kPlotWidth, bottom(), kMuted, 1.0);
     svg += label(kLeft + kPlotWidth / 2.0, bottom() + 42.0, "middle", kInk, 13, panel_.x_label);
@@ -120,6 +139,7 @@ class PanelDrawing {
     std::string svg;
     for (const PlotPoint &point : series.points) {
       svg += series.dot_radius > 0.0 ? dot(series, x_at(point.x), y_at(point.y)) : "";
+      if (!point.label.empty()) svg += label(x_at(point.x) + 8.0, y_at(point.y) + 4.0, "start", kInk, 11, point.label);
     }
     return svg;
   }

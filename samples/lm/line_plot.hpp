@@ -9,6 +9,7 @@ namespace lm {
 struct PlotPoint {
   double x = 0.0;
   double y = 0.0;
+  std::string label = "";  // written beside the dot
 };
 
 struct PlotSeries {
@@ -30,6 +31,7 @@ struct PlotPanel {
   double y_low = 0.0;
   double y_high = 1.0;
   double height = 360.0;
+  bool is_y_logarithmic = false;   // `y_low` and all values are above 0
   std::vector<PlotSeries> series;  // later ones are drawn on top
 };
 

@@ -1,0 +1,23 @@
+// Tables and pictures of versions of one model.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "measure.hpp"
+
+namespace run_lm {
+
+struct Version {
+  std::string format = "";
+  std::string method = "";
+  double bytes_per_weight = 0.0;  // of the matrices of all layers, with scales
+  Score score = {};
+  double decode_rate = 0.0;  // tokens per second, one after the other
+};
+
+// The first version is the baseline.
+std::string version_table(const std::vector<Version> &versions);
+std::string version_picture(const std::string &subtitle, const std::vector<Version> &versions);
+
+}  // namespace run_lm

@@ -1,0 +1,218 @@
+#include "run.hpp"
+
+#include <fmt/format.h>
+
+#include <chrono>
+#include <filesystem>
+
+#include "../../tools/lpt/text.hpp"
+#include "../lm/files.hpp"
+#include "../lm/progress.hpp"
+#include "compare.hpp"
+#include "quantize.hpp"
+
+namespace run_lm {
+
+namespace {
+
+constexpr int64_t kDecodedTokens = 16;  // whose time is measured
+
+// Shows control characters of generated text as \xNN, except line ends and tabs.
+std::string shown(const std::string &text) {
+  std::string out;
+  for (size_t begin = 0; begin < text.size();) {
+    const size_t end = std::min(text.find_first_of("\n\t", begin), text.size());
+    out += tool::escaped(std::string_view(text).substr(begin, end - begin));
+    if (end < text.size()) out += text[end];
+    begin = end + 1;
+  }
+  return out;
+}
+
+// A model that is loaded.
+struct Model {
+  tool::Context context;
+  ModelFiles files;
+  Tokenizer tokenizer;
+  ModelWeights weights;
+
+  Model(const std::string &path, int32_t threads)
+      : context(tool::make_context(threads)),
+        files(context.get(), path),
+        tokenizer(files.tokenizer_file(), files.tokenizer_text()),
+        weights(load_weights(context.get(), files)) {
+    if (tokenizer.size() > files.config().vocabulary) {
+      throw tool::Error(fmt::format("{}: has {} tokens: expected at most {}, the vocab_size of the model",
+                                    files.tokenizer_file(), tokenizer.size(), files.config().vocabulary));
+    }
+  }
+
+  const ModelConfig &config() const { return files.config(); }
+  Decoder decoder(const Precision &precision, int64_t capacity) const {
+    return Decoder(context.get(), config(), weights, precision, capacity);
+  }
+};
+
+Model load(const Options &options) {
+  return Model(options.model.empty() ? default_model() : options.model, options.threads);
+}
+
+// Returns the formats of the options.
+Precision precision_of(const Options &options) {
+  const Precision precision{tool::find_format(options.activations), tool::find_format(options.cache)};
+  check_precision(precision);
+  return precision;
+}
+
+// Draws progress over some windows, or layers.
+Report progress_of(const Options &options, size_t total, const std::string &note) {
+  const auto progress = std::make_shared<lm::Progress>(static_cast<int64_t>(total), 0, options.is_quiet);
+  return [progress, note](size_t done) { progress->show(static_cast<int64_t>(done), note); };
+}
+
+double rate(int64_t tokens, double seconds) { return seconds > 0.0 ? static_cast<double>(tokens) / seconds : 0.0; }
+
+std::vector<Window> windows_of(const Model &model, const std::vector<std::string> &texts, int64_t length,
+                               int64_t count) {
+  const int64_t least = std::ssize(model.tokenizer.prefix()) + 2;
+  if (length < least || length > model.config().positions) {
+    throw tool::Error(fmt::format("--window is {}: expected {} to {}, the positions of the model", length, least,
+                                  model.config().positions));
+  }
+  return read_windows(model.tokenizer, texts, length, count);
+}
+
+Grams grams_of(const Options &options, const Model &model) {
+  if (options.calibration.empty()) {
+    throw tool::Error("--calibration is missing: expected text files for methods other than nearest");
+  }
+  const auto windows = windows_of(model, options.calibration, options.window, options.calibration_windows);
+  return collect_grams(model.context.get(), model.config(), model.weights, windows,
+                       progress_of(options, windows.size(), "calibration"));
+}
+
+void run_generate(const Options &options) {
+  const Model model = load(options);
+  const Precision precision = precision_of(options);
+  std::vector<int32_t> prompt = model.tokenizer.prefix();
+  const std::string text = options.prompt_file.empty() ? options.prompt : tool::read_text(options.prompt_file);
+  const std::vector<int32_t> tokens = model.tokenizer.encode(text);
+  prompt.insert(prompt.end(), tokens.begin(), tokens.end());
+  const int64_t capacity = std::ssize(prompt) + options.sampling.tokens;
+  if (prompt.empty()) throw tool::Error("--prompt is empty: expected a text to continue");
+  if (capacity > model.config().positions) {
+    throw tool::Error(fmt::format("prompt and --tokens have {} positions: expected at most {}, those of the model",
+                                  capacity, model.config().positions));
+  }
+  Decoder decoder = model.decoder(precision, capacity);
+  lm::write_out(shown(text));
+  const Generation result = generate(decoder, model.config(), model.tokenizer, prompt, options.sampling,
+                                     [](const std::string &part) { lm::write_out(shown(part)); });
+  lm::write_out("\n");
+  if (options.is_quiet) return;
+  tool::print_error("prefill: {} tokens, {:.1f} tokens/s; decode: {} tokens, {:.1f} tokens/s; cache: {}, {}\n",
+                    result.prompt_tokens, rate(result.prompt_tokens, result.prompt_seconds), result.tokens,
+                    rate(result.tokens - 1, result.seconds), options.cache, tool::size_text(decoder.cache_bytes()));
+}
+
+void run_perplexity(const Options &options) {
+  const Model model = load(options);
+  const Precision precision = precision_of(options);
+  const auto windows = windows_of(model, options.texts, options.window, options.windows);
+  lpt_context *context = model.context.get();
+  Decoder decoder = model.decoder(precision, options.window);
+  std::optional<Model> baseline_model;
+  std::optional<Decoder> baseline;
+  if (!options.baseline.empty()) {
+    baseline_model.emplace(options.baseline, options.threads);
+    if (baseline_model->config().vocabulary != model.config().vocabulary) {
+      throw tool::Error(fmt::format("--baseline has {} tokens: expected {}, those of --model",
+                                    baseline_model->config().vocabulary, model.config().vocabulary));
+    }
+    baseline.emplace(baseline_model->decoder({LPT_FORMAT_F32, LPT_FORMAT_F32}, options.window));
+  }
+  const Evaluation evaluation(context, windows, baseline ? &*baseline : nullptr,
+                              progress_of(options, windows.size(), "baseline"));
+  const Score score = evaluation.run(decoder, progress_of(options, windows.size(), "model"));
+  tool::print_out("perplexity {:.4f} of {} tokens in {} windows\n", score.perplexity(), score.tokens, windows.size());
+  if (baseline) tool::print_out("KL divergence from the baseline {:.5f} nats per token\n", score.divergence);
+  tool::print_out("prefill {:.1f} tokens/s, {:.3f} bytes per weight\n", rate(score.tokens, score.seconds),
+                  model.weights.matrix_bytes(context) / model.weights.matrix_elements());
+  tool::flush_out();
+}
+
+void run_quantize(const Options &options) {
+  check_new_model(options.out);
+  const lpt_format format = tool::find_format(options.formats.front());
+  const Method &method = find_method(options.methods.front());
+  const Model model = load(options);
+  const Grams grams = method.needs_inputs() ? grams_of(options, model) : Grams();
+  const ModelWeights fitted = fit_weights(model.context.get(), model.weights, grams, format, method,
+                                          progress_of(options, model.weights.layers.size(), "layers"));
+  save_model(model.context.get(), model.files, fitted, options.out);
+  tool::print_out("{}: {:.3f} bytes per weight in {}, {}\n", tool::escaped(options.out),
+                  fitted.matrix_bytes(model.context.get()) / fitted.matrix_elements(), tool::format_name(format),
+                  method.name);
+  tool::flush_out();
+}
+
+Version measure(const Options &options, const Model &model, const ModelWeights &weights, const Precision &precision,
+                const Evaluation &evaluation, const std::string &note) {
+  lpt_context *context = model.context.get();
+  Decoder decoder(context, model.config(), weights, precision, options.window + kDecodedTokens);
+  Version version{.bytes_per_weight = weights.matrix_bytes(context) / weights.matrix_elements()};
+  version.score = evaluation.run(decoder, progress_of(options, evaluation.window_count(), note));
+  const auto start = std::chrono::steady_clock::now();
+  const int32_t token = 0;
+  for (int64_t i = 0; i < kDecodedTokens; ++i) decoder.last_logits(decoder.forward(std::span(&token, 1)));
+  const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - start;
+  version.decode_rate = rate(kDecodedTokens, taken.count());
+  return version;
+}
+
+void run_compare(const Options &options) {
+  const Model model = load(options);
+  lpt_context *context = model.context.get();
+  const Precision precision = precision_of(options);
+  std::vector<const Method *> chosen;
+  for (const std::string &name : options.methods) chosen.push_back(&find_method(name));
+  const bool needs_inputs =
+      std::any_of(chosen.begin(), chosen.end(), [](const Method *method) { return method->needs_inputs(); });
+  const auto windows = windows_of(model, options.texts, options.window, options.windows);
+  const Grams grams = needs_inputs ? grams_of(options, model) : Grams();
+  Decoder baseline = model.decoder({LPT_FORMAT_F32, LPT_FORMAT_F32}, options.window);
+  const Evaluation evaluation(context, windows, &baseline, progress_of(options, windows.size(), "baseline"));
+  std::vector<Version> versions;
+  const auto add = [&](const ModelWeights &weights, const Precision &used, const std::string &format,
+                       const std::string &method) {
+    Version version = measure(options, model, weights, used, evaluation, format + ", " + method);
+    version.format = format;
+    version.method = method;
+    versions.push_back(std::move(version));
+  };
+  add(model.weights, {LPT_FORMAT_F32, LPT_FORMAT_F32}, "f32", "-");
+  add(model.weights, precision, "f32", fmt::format("activations {}, cache {}", options.activations, options.cache));
+  for (const std::string &format : options.formats) {
+    for (const Method *method : chosen) {
+      const auto layers = progress_of(options, model.weights.layers.size(), format + ", " + method->name);
+      add(fit_weights(context, model.weights, grams, tool::find_format(format), *method, layers), precision, format,
+          method->name);
+    }
+  }
+  const std::string about = fmt::format("{} windows of {} tokens, activations in {}, cache in {}", windows.size(),
+                                        options.window, options.activations, options.cache);
+  lm::write_file(options.out, version_picture(about, versions));
+  tool::print_out("{}{}; the picture is {}\n", version_table(versions), about, tool::escaped(options.out));
+  tool::flush_out();
+}
+
+}  // namespace
+
+void run(const Options &options) {
+  if (options.command == "generate") return run_generate(options);
+  if (options.command == "perplexity") return run_perplexity(options);
+  if (options.command == "quantize") return run_quantize(options);
+  run_compare(options);
+}
+
+}  // namespace run_lm
