@@ -1,10 +1,14 @@
-// The table and the picture of versions of a model.
+// The commands, and the table and the picture of versions of a model.
 #include "../compare.hpp"
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <cmath>
+
+#include "../run.hpp"
+#include "tests/support/random.hpp"
+#include "tiny_model.hpp"
 
 namespace run_lm_tests {
 namespace {
@@ -29,6 +33,52 @@ TEST(Compare, WritesEachVersion) {
   for (size_t at = picture.find("<circle"); at != std::string::npos; at = picture.find("<circle", at + 1)) ++dots;
   EXPECT_EQ(dots, 8u);  // two versions and two in the legend, in each panel
   EXPECT_NE(picture.find("a &amp; b"), std::string::npos);
+}
+
+std::string output_of(const run_lm::Options &options) {
+  testing::internal::CaptureStdout();
+  run(options);
+  return testing::internal::GetCapturedStdout();
+}
+
+TEST(Run, CommandsWork) {
+  const tool_tests::Workplace workplace;
+  TinyModel model;
+  model.draw(30, false);
+  lpt::test::Random random(31);
+  std::string text;
+  for (int i = 0; i < 2000; ++i) text += static_cast<char>('a' + random.below(26));
+  run_lm::Options options;
+  options.command = "quantize";
+  options.model = write_folder(workplace, "model", model, false);
+  options.threads = 1;
+  options.is_quiet = true;
+  options.window = 32;
+  options.windows = 2;
+  options.texts = options.calibration = {workplace.write("text", text)};
+  options.calibration_windows = 4;
+  options.formats = {"int8_1x32"};
+  options.methods = {"awq-gptq"};
+  options.out = workplace.path("quantized");
+  EXPECT_NE(output_of(options).find("bytes per weight in int8_1x32, awq-gptq"), std::string::npos);
+  options.command = "perplexity";
+  options.baseline = options.model;
+  options.model = options.out;
+  EXPECT_NE(output_of(options).find("KL divergence from the baseline 0.0"), std::string::npos);
+  EXPECT_THROW((options.command = "compare", run(options)), tool::Error);  // the model is quantized
+  options.model = options.baseline;
+  options.methods = {"nearest", "gptq"};
+  options.out = workplace.path("picture.svg");
+  EXPECT_NE(output_of(options).find("int8_1x32  gptq"), std::string::npos);
+  EXPECT_NE(workplace.read("picture.svg").find("int8_1x32"), std::string::npos);
+  options.command = "generate";
+  options.prompt = "abc";
+  options.sampling.tokens = 4;
+  EXPECT_EQ(output_of(options).substr(0, 3), "abc");
+  options.sampling.tokens = 64;
+  EXPECT_THROW(run(options), tool::Error);  // more positions than the model has
+  options.cache = "int8";
+  EXPECT_THROW(run(options), tool::Error);
 }
 
 }  // namespace

@@ -83,6 +83,26 @@ run_lm::Score expected_score(const TinyModel &exact, const TinyModel &found, con
 
 const auto kNoReport = [](size_t) {};
 
+TEST(Evaluation, DividesTextsIntoWindows) {
+  const tool_tests::Workplace workplace;
+  const run_lm::Tokenizer tokenizer("t", tokenizer_text("words"));
+  const std::string text = "The quick brown fox jumps over the lazy dog, 12345 times; and again.";
+  const std::vector<std::string> paths = {workplace.write("a", text), workplace.write("b", "B: " + text)};
+  const std::vector<int32_t> prefix = tokenizer.prefix(), tokens = tokenizer.encode(text);
+  ASSERT_EQ(prefix.size(), 1u);
+  const std::vector<Window> windows = read_windows(tokenizer, paths, 8, 3);
+  ASSERT_EQ(windows.size(), 3u);
+  for (size_t i = 0; i < 2; ++i) {
+    Window expected = prefix;
+    for (size_t j = 0; j < 7; ++j) expected.push_back(tokens[7 * i + j]);
+    EXPECT_EQ(windows[i], expected);
+  }
+  EXPECT_NE(windows[2], windows[0]);
+  EXPECT_EQ(read_windows(tokenizer, {paths[0]}, 8, 0).size(), tokens.size() / 7);
+  EXPECT_THROW(read_windows(tokenizer, paths, 8, 200), tool::Error);
+  EXPECT_THROW(read_windows(tokenizer, {workplace.path("none")}, 8, 1), tool::Error);
+}
+
 TEST(Evaluation, HasTheLossAndTheDivergenceOfTheDefinition) {
   const tool_tests::Workplace workplace;
   TinyModel exact, found;

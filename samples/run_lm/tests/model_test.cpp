@@ -19,6 +19,8 @@ TEST(Model, HasTheLogitsOfAPlainForwardPass) {
     TinyModel model;
     model.is_tied = is_tied;
     model.key_heads = is_tied ? 4 : 2;
+    model.window = is_tied ? 7 : 0;
+    model.rotary_factor = is_tied ? 4.0 : 1.0;
     model.draw(2, !is_tied);
     const LoadedModel loaded(write_folder(workplace, is_tied ? "tied" : "untied", model, is_tied));
     Decoder decoder = loaded.decoder();

@@ -61,7 +61,8 @@ Vector attend(const Vector &query, const std::vector<Vector> &keys, const std::v
     for (const Vector &key : keys) {
       double score = 0.0;
       for (size_t i = 0; i < width; ++i) score += query[head * width + i] * key[shared * width + i];
-      weights.push_back(std::exp(score / std::sqrt(static_cast<double>(width))));
+      const bool is_far = model.window > 0 && std::ssize(keys) - std::ssize(weights) > model.window;
+      weights.push_back(is_far ? 0.0 : std::exp(score / std::sqrt(static_cast<double>(width))));
       sum += weights.back();
     }
     for (size_t t = 0; t < values.size(); ++t) {
@@ -146,7 +147,8 @@ json TinyModel::config() const {
                  {"rope_theta", base},
                  {"tie_word_embeddings", is_tied},
                  {"eos_token_id", 1}};
-  config.update(more.is_null() ? json::object() : more);
+  if (rotary_factor != 1.0) config["rope_scaling"] = {{"rope_type", "linear"}, {"factor", rotary_factor}};
+  if (window > 0) config.update({{"model_type", "mistral"}, {"sliding_window", window}});
   return config;
 }
 
@@ -167,8 +169,8 @@ std::vector<Vector> TinyModel::logits(const std::vector<int32_t> &tokens) const 
       };
       Vector normed = normalize(tensors.at(layer + "input_layernorm.weight"), stream, epsilon);
       Vector query = linear("self_attn.q_proj", normed), key = linear("self_attn.k_proj", normed);
-      rotate(query, head_width, base, static_cast<double>(position));
-      rotate(key, head_width, base, static_cast<double>(position));
+      rotate(query, head_width, base, static_cast<double>(position) / rotary_factor);
+      rotate(key, head_width, base, static_cast<double>(position) / rotary_factor);
       keys[i].push_back(key);
       values[i].push_back(linear("self_attn.v_proj", normed));
       add(stream, linear("self_attn.o_proj", attend(query, keys[i], values[i], *this)));

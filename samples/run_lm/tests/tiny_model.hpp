@@ -19,9 +19,10 @@ struct Values {
 
 struct TinyModel {
   int64_t layers = 2, width = 32, heads = 4, key_heads = 2, head_width = 8, hidden = 48, vocabulary = 600;
-  double epsilon = 1e-5, base = 500.0;
+  int64_t window = 0;  // keys that a query attends to; 0: all
+  double epsilon = 1e-2, base = 500.0;
+  double rotary_factor = 1.0;  // divides positions
   bool is_tied = false;
-  nlohmann::json more;                    // other members of config.json
   std::map<std::string, Values> tensors;  // by Hugging Face names
 
   // Draws the tensors. `place` separates the generators of one program.

@@ -6,7 +6,6 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
-
 namespace run_lm_tests {
 namespace {
 
