@@ -27,7 +27,7 @@ TEXTS = [
     "It's we'll I'VE don't 'quoted'", "3.14159 and 1234567 or ½ Ⅷ ٣", "for (int i = 0; i < n; ++i) { x[i] += 2 * y[i]; }",
     "naïve café, Ångström, e\u0301 and ﬁ", "Привет, мир! Καλημέρα κόσμε", "日本語のテキスト、漢字とかな。", "ไทย हिन्दी العربية",
     "emoji 👩‍🔬 🇫🇷 🙂🙂", "no\u00a0break\u2003space\u3000ideographic", "<s>begin<|end|> and <|endless", "x" * 40, "\u0000\u0001\u007f\u0085",
-    "CamelCase snake_case kebab-case", "\r\nwindows\r\n", "▁mark", "<0x41>"]
+    "in CamelCase snake_case kebab-case", "\r\nwindows\r\n", "▁mark", "<0x41>"]
 
 
 def trained(model, texts, trainer_options, **parts):

@@ -48,18 +48,17 @@ SharedTensor copy_of(lpt_context *context, const SharedTensor &tensor) {
 // Fits the matrices of one layer.
 class LayerFit {
  public:
-  LayerFit(lpt_context *context, const LayerWeights &layer, const std::array<SharedTensor, kInputs> *grams,
-           lpt_format format, const Method &method)
-      : context_(context), layer_(layer), format_(format), method_(method) {
+  LayerFit(lpt_context *context, const ModelConfig &config, const LayerWeights &layer,
+           const std::array<SharedTensor, kInputs> *grams, lpt_format format, const Method &method)
+      : context_(context), config_(config), layer_(layer), format_(format), method_(method) {
     if (grams != nullptr) grams_ = *grams;
   }
 
   LayerWeights run() {
     if (method_.has_factors) {
-      // Factors of down change the rows of up, so that they come first.
-      const std::vector<float> hidden = apply_factors({kDown});
-      divide(layer_.matrices[kUp], hidden);
-      if (layer_.biases[kUp]) divide(layer_.biases[kUp], hidden);
+      // Factors of down and of the output change rows of up and of the values, so that they come first.
+      divide_rows(kUp, apply_factors({kDown}));
+      divide_rows(kValue, apply_output_factors());
       divide(layer_.mlp_norm, apply_factors({kGate, kUp}));
       divide(layer_.attention_norm, apply_factors({kQuery, kKey, kValue}));
     }
@@ -76,35 +75,82 @@ class LayerFit {
     for (size_t i = 0; i < values.size(); ++i) values[i] /= factors[i / columns];
   }
 
-  // Multiplies the columns of matrices with one input by the factors of all of them, and divides the input.
+  void divide_rows(Projection projection, const std::vector<float> &factors) {
+    divide(layer_.matrices[projection], factors);
+    if (layer_.biases[projection]) divide(layer_.biases[projection], factors);
+  }
+
+  // Multiplies the columns of matrices with one input by factors, and divides the input.
   std::vector<float> apply_factors(std::initializer_list<Projection> projections) {
-    SharedTensor &gram = grams_[input_of(*projections.begin())];
-    const int64_t columns = lpt_tensor_extent(gram.get(), 0);
+    const SharedTensor &gram = grams_[input_of(*projections.begin())];
     std::vector<float> stacked;
     for (const Projection projection : projections) {
       const std::span<float> values = values_of(layer_.matrices[projection].get());
       stacked.insert(stacked.end(), values.begin(), values.end());
     }
-    const int64_t rows = std::ssize(stacked) / columns;
+    const std::vector<float> factors = choose_factors(stacked, gram);
+    multiply_columns(projections, factors);
+    return factors;
+  }
+
+  // Heads of queries share values, and their columns of the output layer share factors. Products of different heads have no part
+  // in the choice.
+  std::vector<float> apply_output_factors() {
+    const auto width = static_cast<size_t>(config_.head_width), heads = static_cast<size_t>(config_.heads);
+    const size_t group = heads / static_cast<size_t>(config_.key_heads), columns = heads * width;
+    const size_t shared = columns / group;
+    const auto column_of = [&](size_t member, size_t value) {
+      return (value / width * group + member) * width + value % width;
+    };
+    const std::span<float> weights = values_of(layer_.matrices[kAttentionOutput].get());
+    const std::span<float> products = values_of(grams_[kOutputInput].get());
+    const SharedTensor gram = make_matrix(context_, LPT_FORMAT_F32, lpt_tensor_extent(layer_.matrices[kValue].get(), 0),
+                                          lpt_tensor_extent(layer_.matrices[kValue].get(), 0));
+    const std::span<float> sums = values_of(gram.get());
+    std::vector<float> stacked;
+    for (size_t member = 0; member < group; ++member) {
+      for (size_t row = 0; row < weights.size() / columns; ++row) {
+        for (size_t i = 0; i < shared; ++i) stacked.push_back(weights[row * columns + column_of(member, i)]);
+      }
+      for (size_t i = 0; i < sums.size(); ++i) {
+        sums[i] += products[column_of(member, i / shared) * columns + column_of(member, i % shared)];
+      }
+    }
+    const std::vector<float> factors = choose_factors(stacked, gram);
+    std::vector<float> repeated(columns);
+    for (size_t member = 0; member < group; ++member) {
+      for (size_t i = 0; i < shared; ++i) repeated[column_of(member, i)] = factors[i];
+    }
+    multiply_columns({kAttentionOutput}, repeated);
+    return factors;
+  }
+
+  // Returns factors for rows of weights with one input.
+  std::vector<float> choose_factors(std::vector<float> &weights, const SharedTensor &gram) const {
+    const int64_t columns = lpt_tensor_extent(gram.get(), 0), rows = std::ssize(weights) / columns;
     std::vector<float> factors(static_cast<size_t>(columns));
-    const Tensor weight = tool::wrap_matrix(context_, LPT_FORMAT_F32, stacked.data(), rows, columns);
+    const Tensor weight = tool::wrap_matrix(context_, LPT_FORMAT_F32, weights.data(), rows, columns);
     const Tensor output = make_matrix(context_, format_, rows, columns);
     const Tensor factor_row = tool::wrap_matrix(context_, LPT_FORMAT_F32, factors.data(), 1, columns);
     lpt_weights_fit_options options = LPT_WEIGHTS_FIT_OPTIONS_INIT;
     options.method = LPT_WEIGHTS_FIT_METHOD_NEAREST;
     check(context_,
           lpt_weights_fit(context_, weight.get(), gram.get(), &options, output.get(), factor_row.get(), nullptr));
-    const auto width = static_cast<size_t>(columns);
+    return factors;
+  }
+
+  void multiply_columns(std::initializer_list<Projection> projections, const std::vector<float> &factors) {
+    const size_t columns = factors.size();
     for (const Projection projection : projections) {
       SharedTensor &matrix = layer_.matrices[projection];
       matrix = copy_of(context_, matrix);
       const std::span<float> values = values_of(matrix.get());
-      for (size_t i = 0; i < values.size(); ++i) values[i] *= factors[i % width];
+      for (size_t i = 0; i < values.size(); ++i) values[i] *= factors[i % columns];
     }
+    SharedTensor &gram = grams_[input_of(*projections.begin())];
     gram = copy_of(context_, gram);
     const std::span<float> values = values_of(gram.get());
-    for (size_t i = 0; i < values.size(); ++i) values[i] /= factors[i / width] * factors[i % width];
-    return factors;
+    for (size_t i = 0; i < values.size(); ++i) values[i] /= factors[i / columns] * factors[i % columns];
   }
 
   void quantize(Projection projection) {
@@ -119,6 +165,7 @@ class LayerFit {
   }
 
   lpt_context *context_;
+  const ModelConfig &config_;
   LayerWeights layer_;
   std::array<SharedTensor, kInputs> grams_;
   lpt_format format_;
@@ -260,8 +307,8 @@ Grams collect_grams(lpt_context *context, const ModelConfig &config, const Model
   return grams;
 }
 
-ModelWeights fit_weights(lpt_context *context, const ModelWeights &weights, const Grams &grams, lpt_format format,
-                         const Method &method, const Report &report) {
+ModelWeights fit_weights(lpt_context *context, const ModelConfig &config, const ModelWeights &weights,
+                         const Grams &grams, lpt_format format, const Method &method, const Report &report) {
   ModelWeights fitted = weights;
   for (size_t i = 0; i < fitted.layers.size(); ++i) {
     for (const SharedTensor &matrix : weights.layers[i].matrices) {
@@ -270,7 +317,7 @@ ModelWeights fit_weights(lpt_context *context, const ModelWeights &weights, cons
                               tool::format_name(lpt_tensor_format(matrix.get()))));
     }
     const auto *layer_grams = method.needs_inputs() ? &grams.at(i) : nullptr;
-    fitted.layers[i] = LayerFit(context, weights.layers[i], layer_grams, format, method).run();
+    fitted.layers[i] = LayerFit(context, config, weights.layers[i], layer_grams, format, method).run();
     report(i + 1);
   }
   return fitted;

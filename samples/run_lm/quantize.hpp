@@ -29,10 +29,10 @@ Grams collect_grams(lpt_context *context, const ModelConfig &config, const Model
                     const std::vector<Window> &windows, const Report &report);
 
 // Returns the weights with matrices of `format`. `weights` are f32; `grams` may be empty if the method needs no inputs. Factors
-// divide the norm before a layer, or the rows of up before down. The output layer of attention has no factors, because heads of
-// queries share values. `report` receives the number of complete layers.
-ModelWeights fit_weights(lpt_context *context, const ModelWeights &weights, const Grams &grams, lpt_format format,
-                         const Method &method, const Report &report);
+// divide the norm before a layer, the rows of up before down, or the rows of the values before the output of attention. `report`
+// receives the number of complete layers.
+ModelWeights fit_weights(lpt_context *context, const ModelConfig &config, const ModelWeights &weights,
+                         const Grams &grams, lpt_format format, const Method &method, const Report &report);
 
 // Throws tool::Error if `folder` has a model, or cannot be created.
 void check_new_model(const std::string &folder);

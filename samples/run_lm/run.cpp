@@ -147,7 +147,7 @@ void run_quantize(const Options &options) {
   const Method &method = find_method(options.methods.front());
   const Model model = load(options);
   const Grams grams = method.needs_inputs() ? grams_of(options, model) : Grams();
-  const ModelWeights fitted = fit_weights(model.context.get(), model.weights, grams, format, method,
+  const ModelWeights fitted = fit_weights(model.context.get(), model.config(), model.weights, grams, format, method,
                                           progress_of(options, model.weights.layers.size(), "layers"));
   save_model(model.context.get(), model.files, fitted, options.out);
   tool::print_out("{}: {:.3f} bytes per weight in {}, {}\n", tool::escaped(options.out),
@@ -188,6 +188,10 @@ void run_compare(const Options &options) {
     Version version = measure(options, model, weights, used, evaluation, format + ", " + method);
     version.format = format;
     version.method = method;
+    if (!options.is_quiet) {
+      tool::print_error("{}, {}: perplexity {:.3f}, KL {:.4f}\n", format, method, version.score.perplexity(),
+                        version.score.divergence);
+    }
     versions.push_back(std::move(version));
   };
   add(model.weights, {LPT_FORMAT_F32, LPT_FORMAT_F32}, "f32", "-");
@@ -195,8 +199,8 @@ void run_compare(const Options &options) {
   for (const std::string &format : options.formats) {
     for (const Method *method : chosen) {
       const auto layers = progress_of(options, model.weights.layers.size(), format + ", " + method->name);
-      add(fit_weights(context, model.weights, grams, tool::find_format(format), *method, layers), precision, format,
-          method->name);
+      add(fit_weights(context, model.config(), model.weights, grams, tool::find_format(format), *method, layers),
+          precision, format, method->name);
     }
   }
   const std::string about = fmt::format("{} windows of {} tokens, activations in {}, cache in {}", windows.size(),

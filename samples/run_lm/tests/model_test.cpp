@@ -43,6 +43,7 @@ TEST(Model, IsTheSameInGguf) {
   for (const char *text : {"It's 2026: naïve <s>text<|end|>", "  for (i = 0;;)\n"}) {
     EXPECT_EQ(one.encode(text), other.encode(text));
   }
+  EXPECT_EQ(other.bytes_of(0), "");  // a special token
   EXPECT_EQ(gguf.files.config().end_tokens, std::vector<int32_t>{1});
 }
 

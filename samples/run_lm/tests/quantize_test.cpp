@@ -23,8 +23,8 @@ TEST(Quantize, SavesWhatItLoads) {
   const std::vector<int32_t> tokens = random_tokens(14, 20);
   for (const char *format : {"bf16", "e4m3fn_tensor", "e4m3fn_128x128", "mxfp8_e4m3", "nvfp4", "int8_row", "int4_1x32",
                              "uint4_1x64", "nf4_1x64", "mxfp6_e2m3"}) {
-    ModelWeights fitted = fit_weights(loaded.context.get(), loaded.weights, {}, tool::find_format(format),
-                                      run_lm::find_method("nearest"), kIgnore);
+    ModelWeights fitted = fit_weights(loaded.context.get(), loaded.files.config(), loaded.weights, {},
+                                      tool::find_format(format), run_lm::find_method("nearest"), kIgnore);
     const std::string folder = workplace.path(format);
     run_lm::check_new_model(folder);
     save_model(loaded.context.get(), loaded.files, fitted, folder);
@@ -50,8 +50,8 @@ TEST(Quantize, MethodsReduceTheDivergence) {
   Decoder baseline = loaded.decoder();
   const run_lm::Evaluation evaluation(context, windows, &baseline, kIgnore);
   const auto divergence = [&](const char *format, const char *method) {
-    const ModelWeights fitted =
-        fit_weights(context, loaded.weights, grams, tool::find_format(format), run_lm::find_method(method), kIgnore);
+    const ModelWeights fitted = fit_weights(context, loaded.files.config(), loaded.weights, grams,
+                                            tool::find_format(format), run_lm::find_method(method), kIgnore);
     Decoder decoder(context, loaded.files.config(), fitted, kInF32, 64);
     return evaluation.run(decoder, kIgnore).divergence;
   };
