@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 
 #include "../../tools/lpt/text.hpp"
 #include "../lm/line_plot.hpp"
@@ -67,7 +68,9 @@ std::string version_table(const std::vector<Version> &versions) {
 }
 
 std::string version_picture(const std::string &subtitle, const std::vector<Version> &versions) {
-  const std::vector<Version> quantized(versions.begin() + 1, versions.end());
+  std::vector<Version> quantized;
+  std::copy_if(versions.begin(), versions.end(), std::back_inserter(quantized),
+               [](const Version &version) { return version.method != "-"; });
   return lm::line_plot_svg(
       "Quantized weights of a language model", subtitle,
       {panel_of("perplexity", quantized, [](const Version &version) { return version.score.perplexity(); }),

@@ -16,7 +16,7 @@ struct Version {
   double decode_rate = 0.0;  // tokens per second, one after the other
 };
 
-// The first version is the baseline.
+// The first version is the baseline in f32. Versions without a method, "-", are not quantized; the picture leaves them out.
 std::string version_table(const std::vector<Version> &versions);
 std::string version_picture(const std::string &subtitle, const std::vector<Version> &versions);
 

@@ -49,7 +49,7 @@ Decoder::Decoder(lpt_context *context, const ModelConfig &config, const ModelWei
     : context_(context),
       config_(config),
       precision_(precision),
-      wide_(precision.activations == LPT_FORMAT_BF16 ? LPT_FORMAT_BF16 : LPT_FORMAT_F32),
+      wide_(precision.floats()),
       capacity_(capacity),
       embedding_(cast_to(context, weights.embedding, wide_)),
       norm_(weights.norm),

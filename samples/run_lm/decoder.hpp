@@ -14,6 +14,9 @@ struct Precision {
   lpt_format activations = LPT_FORMAT_BF16;
   // Keys and values. A tensor scale is 1.
   lpt_format cache = LPT_FORMAT_BF16;
+
+  // The format of weights that are not quantized, and of activations before they are cast: bf16 or f32.
+  lpt_format floats() const { return activations == LPT_FORMAT_BF16 ? LPT_FORMAT_BF16 : LPT_FORMAT_F32; }
 };
 
 // Throws tool::Error if a format cannot hold activations or a cache.
@@ -72,7 +75,7 @@ class Decoder {
   lpt_context *context_;
   ModelConfig config_;
   Precision precision_;
-  lpt_format wide_;  // of activations before they are cast
+  lpt_format wide_;  // Precision::floats()
   int64_t capacity_;
   int64_t position_ = 0;
   SharedTensor embedding_, norm_;

@@ -26,8 +26,8 @@ struct Generation {
 // Returns the token that the uniform number in [0, 1) selects.
 int32_t draw_token(const float *logits, int64_t count, const Sampling &sampling, double uniform);
 
-// Clears the cache, and passes complete characters of the new text to `write`. Ends at an end token, and when `sampling.tokens` are
-// generated. The capacity of the decoder holds prompt and tokens.
+// Clears the cache, and passes complete characters of the new text to `write`. Ends at an end token, or after
+// `sampling.tokens`. The capacity of the decoder holds prompt and tokens.
 Generation generate(Decoder &decoder, const ModelConfig &config, const Tokenizer &tokenizer,
                     const std::vector<int32_t> &prompt, const Sampling &sampling,
                     const std::function<void(const std::string &text)> &write);

@@ -1,4 +1,4 @@
-// Runs a language model of the Llama family with LPT: generates text, measures perplexity, quantizes weights, and compares formats.
+// Runs a language model of the Llama family with LPT: generates text, measures perplexity, quantizes weights, compares formats.
 #include <fmt/format.h>
 
 #include <cstdio>

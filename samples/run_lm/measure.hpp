@@ -13,8 +13,8 @@ namespace run_lm {
 using Window = std::vector<int32_t>;
 using Report = std::function<void(size_t done)>;  // windows that are complete
 
-// Reads texts and divides the tokens of each into windows of `length`, which begin with the prefix of the tokenizer. Takes equally
-// many windows of each text, `count` in all; 0: all. Throws tool::Error if a text is too short.
+// Reads texts and divides the tokens of each into windows of `length`, which begin with the prefix of the tokenizer. Takes
+// equally many windows of each, `count` in all; 0: all. Throws tool::Error if a text is too short.
 std::vector<Window> read_windows(const Tokenizer &tokenizer, const std::vector<std::string> &paths, int64_t length,
                                  int64_t count);
 

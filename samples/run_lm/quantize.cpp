@@ -286,6 +286,16 @@ const Method &find_method(const std::string &name) {
   throw Error(fmt::format("--method is {}: expected nearest, gptq, awq or awq-gptq", tool::in_quotes(name)));
 }
 
+void check_not_quantized(const ModelWeights &weights) {
+  for (const LayerWeights &layer : weights.layers) {
+    for (const SharedTensor &matrix : layer.matrices) {
+      if (lpt_tensor_format(matrix.get()) == LPT_FORMAT_F32) continue;
+      throw Error(fmt::format("--model has weights in {}: expected a model that is not quantized",
+                              tool::format_name(lpt_tensor_format(matrix.get()))));
+    }
+  }
+}
+
 Grams collect_grams(lpt_context *context, const ModelConfig &config, const ModelWeights &weights,
                     const std::vector<Window> &windows, const Report &report) {
   Grams grams(weights.layers.size());
@@ -311,11 +321,6 @@ ModelWeights fit_weights(lpt_context *context, const ModelConfig &config, const 
                          const Grams &grams, lpt_format format, const Method &method, const Report &report) {
   ModelWeights fitted = weights;
   for (size_t i = 0; i < fitted.layers.size(); ++i) {
-    for (const SharedTensor &matrix : weights.layers[i].matrices) {
-      if (lpt_tensor_format(matrix.get()) == LPT_FORMAT_F32) continue;
-      throw Error(fmt::format("--model has weights in {}: expected a model that is not quantized",
-                              tool::format_name(lpt_tensor_format(matrix.get()))));
-    }
     const auto *layer_grams = method.needs_inputs() ? &grams.at(i) : nullptr;
     fitted.layers[i] = LayerFit(context, config, weights.layers[i], layer_grams, format, method).run();
     report(i + 1);

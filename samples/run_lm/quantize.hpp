@@ -24,6 +24,9 @@ const Method &find_method(const std::string &name);  // throws tool::Error if th
 // Gram matrices of the inputs of each layer: inputsᵀ · inputs, f32.
 using Grams = std::vector<std::array<SharedTensor, kInputs>>;
 
+// Throws tool::Error if matrices of the layers are quantized.
+void check_not_quantized(const ModelWeights &weights);
+
 // Runs the model in f32.
 Grams collect_grams(lpt_context *context, const ModelConfig &config, const ModelWeights &weights,
                     const std::vector<Window> &windows, const Report &report);

@@ -5,6 +5,7 @@
 #include <chrono>
 #include <filesystem>
 
+#include "../../tools/lpt/file.hpp"
 #include "../../tools/lpt/text.hpp"
 #include "../lm/files.hpp"
 #include "../lm/progress.hpp"
@@ -92,8 +93,8 @@ Grams grams_of(const Options &options, const Model &model) {
 }
 
 void run_generate(const Options &options) {
-  const Model model = load(options);
   const Precision precision = precision_of(options);
+  const Model model = load(options);
   std::vector<int32_t> prompt = model.tokenizer.prefix();
   const std::string text = options.prompt_file.empty() ? options.prompt : tool::read_text(options.prompt_file);
   const std::vector<int32_t> tokens = model.tokenizer.encode(text);
@@ -116,8 +117,8 @@ void run_generate(const Options &options) {
 }
 
 void run_perplexity(const Options &options) {
-  const Model model = load(options);
   const Precision precision = precision_of(options);
+  const Model model = load(options);
   const auto windows = windows_of(model, options.texts, options.window, options.windows);
   lpt_context *context = model.context.get();
   Decoder decoder = model.decoder(precision, options.window);
@@ -137,7 +138,7 @@ void run_perplexity(const Options &options) {
   tool::print_out("perplexity {:.4f} of {} tokens in {} windows\n", score.perplexity(), score.tokens, windows.size());
   if (baseline) tool::print_out("KL divergence from the baseline {:.5f} nats per token\n", score.divergence);
   tool::print_out("prefill {:.1f} tokens/s, {:.3f} bytes per weight\n", rate(score.tokens, score.seconds),
-                  model.weights.matrix_bytes(context) / model.weights.matrix_elements());
+                  model.weights.bytes_per_weight(context, precision.floats()));
   tool::flush_out();
 }
 
@@ -146,13 +147,13 @@ void run_quantize(const Options &options) {
   const lpt_format format = tool::find_format(options.formats.front());
   const Method &method = find_method(options.methods.front());
   const Model model = load(options);
+  check_not_quantized(model.weights);
   const Grams grams = method.needs_inputs() ? grams_of(options, model) : Grams();
   const ModelWeights fitted = fit_weights(model.context.get(), model.config(), model.weights, grams, format, method,
                                           progress_of(options, model.weights.layers.size(), "layers"));
   save_model(model.context.get(), model.files, fitted, options.out);
   tool::print_out("{}: {:.3f} bytes per weight in {}, {}\n", tool::escaped(options.out),
-                  fitted.matrix_bytes(model.context.get()) / fitted.matrix_elements(), tool::format_name(format),
-                  method.name);
+                  fitted.bytes_per_weight(model.context.get(), LPT_FORMAT_F32), tool::format_name(format), method.name);
   tool::flush_out();
 }
 
@@ -160,7 +161,7 @@ Version measure(const Options &options, const Model &model, const ModelWeights &
                 const Evaluation &evaluation, const std::string &note) {
   lpt_context *context = model.context.get();
   Decoder decoder(context, model.config(), weights, precision, options.window + kDecodedTokens);
-  Version version{.bytes_per_weight = weights.matrix_bytes(context) / weights.matrix_elements()};
+  Version version{.bytes_per_weight = weights.bytes_per_weight(context, precision.floats())};
   version.score = evaluation.run(decoder, progress_of(options, evaluation.window_count(), note));
   const auto start = std::chrono::steady_clock::now();
   const int32_t token = 0;
@@ -171,11 +172,15 @@ Version measure(const Options &options, const Model &model, const ModelWeights &
 }
 
 void run_compare(const Options &options) {
-  const Model model = load(options);
-  lpt_context *context = model.context.get();
   const Precision precision = precision_of(options);
   std::vector<const Method *> chosen;
   for (const std::string &name : options.methods) chosen.push_back(&find_method(name));
+  std::vector<lpt_format> formats;
+  for (const std::string &name : options.formats) formats.push_back(tool::find_format(name));
+  tool::check_text_target(options.out, options.texts);
+  const Model model = load(options);
+  check_not_quantized(model.weights);
+  lpt_context *context = model.context.get();
   const bool needs_inputs =
       std::any_of(chosen.begin(), chosen.end(), [](const Method *method) { return method->needs_inputs(); });
   const auto windows = windows_of(model, options.texts, options.window, options.windows);
@@ -195,17 +200,19 @@ void run_compare(const Options &options) {
     versions.push_back(std::move(version));
   };
   add(model.weights, {LPT_FORMAT_F32, LPT_FORMAT_F32}, "f32", "-");
-  add(model.weights, precision, "f32", fmt::format("activations {}, cache {}", options.activations, options.cache));
-  for (const std::string &format : options.formats) {
+  const bool is_baseline = precision.activations == LPT_FORMAT_F32 && precision.cache == LPT_FORMAT_F32;
+  if (!is_baseline) add(model.weights, precision, tool::format_name(precision.floats()), "-");
+  for (const lpt_format format : formats) {
     for (const Method *method : chosen) {
-      const auto layers = progress_of(options, model.weights.layers.size(), format + ", " + method->name);
-      add(fit_weights(context, model.config(), model.weights, grams, tool::find_format(format), *method, layers),
-          precision, format, method->name);
+      const std::string name = tool::format_name(format);
+      const auto layers = progress_of(options, model.weights.layers.size(), name + ", " + method->name);
+      add(fit_weights(context, model.config(), model.weights, grams, format, *method, layers), precision, name,
+          method->name);
     }
   }
   const std::string about = fmt::format("{} windows of {} tokens, activations in {}, cache in {}", windows.size(),
                                         options.window, options.activations, options.cache);
-  lm::write_file(options.out, version_picture(about, versions));
+  tool::write_text(options.out, version_picture(about, versions));
   tool::print_out("{}{}; the picture is {}\n", version_table(versions), about, tool::escaped(options.out));
   tool::flush_out();
 }

@@ -27,7 +27,7 @@ std::string utf8_of(uint32_t code) {
   return {static_cast<char>(0xC0 | code >> 6), static_cast<char>(0x80 | (code & 0x3F))};
 }
 
-// Byte-level vocabularies write a byte as a printable character: the byte itself, or 256 and the number of unprintable ones below.
+// Byte-level vocabularies write a byte as a printable character: itself, or 256 plus the number of unprintable bytes below it.
 struct ByteCharacters {
   std::array<std::string, 256> of;
   std::unordered_map<std::string, char> to;

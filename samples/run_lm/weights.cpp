@@ -19,26 +19,18 @@ std::string layer_name(int64_t layer, const char *part, const char *kind) {
 
 }  // namespace
 
-double ModelWeights::matrix_bytes(lpt_context *context) const {
-  double bytes = 0.0;
+double ModelWeights::bytes_per_weight(lpt_context *context, lpt_format floats) const {
+  double bytes = 0.0, elements = 0.0;
   for (const LayerWeights &layer : layers) {
     for (const SharedTensor &matrix : layer.matrices) {
       size_t size = 0;
       check(context, lpt_tensor_size(context, matrix.get(), &size));
-      bytes += static_cast<double>(size);
-    }
-  }
-  return bytes;
-}
-
-double ModelWeights::matrix_elements() const {
-  double elements = 0.0;
-  for (const LayerWeights &layer : layers) {
-    for (const SharedTensor &matrix : layer.matrices) {
+      const bool is_halved = lpt_tensor_format(matrix.get()) == LPT_FORMAT_F32 && floats != LPT_FORMAT_F32;
+      bytes += static_cast<double>(is_halved ? size / 2 : size);
       elements += static_cast<double>(lpt_tensor_extent(matrix.get(), 0) * lpt_tensor_extent(matrix.get(), 1));
     }
   }
-  return elements;
+  return bytes / elements;
 }
 
 std::array<int64_t, 2> shape_of(const ModelConfig &config, Projection projection) {

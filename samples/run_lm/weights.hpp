@@ -28,9 +28,8 @@ struct ModelWeights {
   SharedTensor norm;
   std::vector<LayerWeights> layers;
 
-  // Returns the bytes of the matrices of all layers, and their elements.
-  double matrix_bytes(lpt_context *context) const;
-  double matrix_elements() const;
+  // Returns the mean over the matrices of all layers, with scales. Matrices of f32 are used in the format `floats`.
+  double bytes_per_weight(lpt_context *context, lpt_format floats) const;
 };
 
 // Returns the rows and columns of a matrix of a layer.
