@@ -43,6 +43,11 @@ TEST(Quantize, MethodsReduceTheDivergence) {
   const tool_tests::Workplace workplace;
   TinyModel model;
   model.draw(15, true);
+  // Columns of the embedding are correlated, so that GPTQ can compensate for errors.
+  std::vector<float> &embedding = model.tensors["model.embed_tokens.weight"].numbers;
+  for (size_t i = 0; i < embedding.size(); ++i) {
+    if (i % 32 >= 4) embedding[i] = embedding[i - i % 32 + i % 4] + 0.2f * embedding[i];
+  }
   // Inputs of the layers behind values and up have channels of different size.
   for (const char *name : {"self_attn.v_proj", "mlp.up_proj"}) {
     Values &values = model.tensors[std::string("model.layers.0.") + name + ".weight"];
@@ -63,7 +68,8 @@ TEST(Quantize, MethodsReduceTheDivergence) {
     return evaluation.run(decoder, kIgnore).divergence;
   };
   const double nearest = divergence("int4_1x32", "nearest"), gptq = divergence("int4_1x32", "gptq");
-  EXPECT_LT(gptq, 0.95 * nearest);
+  EXPECT_LT(gptq, 0.5 * nearest);
+  EXPECT_LT(divergence("int4_1x32", "awq-gptq"), 0.5 * nearest);
   // Factors change nothing in exact arithmetic.
   EXPECT_LT(divergence("int8_1x32", "awq"), 0.02 * nearest);
   EXPECT_LT(divergence("int8_1x32", "awq-gptq"), 0.02 * nearest);
