@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 
 namespace lm {
@@ -89,8 +90,9 @@ class PanelDrawing {
         index_, kLeft, top_ - kOverhang, kPlotWidth + kOverhang, panel_.height + 2.0 * kOverhang);
     svg += axes();
     svg += fmt::format("<g clip-path=\"url(#panel{})\">\n", index_);
+    std::vector<PlotPoint> labels;
     for (const PlotSeries &series : panel_.series) {
-      svg += line(series) + dots(series);
+      svg += line(series) + dots(series, labels);
     }
     return svg + "</g>\n" + legend();
   }
@@ -135,11 +137,24 @@ class PanelDrawing {
     return fmt::format("<polyline points=\"{}\" stroke-linejoin=\"round\" {}/>\n", points, stroke(series));
   }
 
-  std::string dots(const PlotSeries &series) const {
+  // `labels` are those of dots before. A label moves down where it would cover one of them.
+  std::string dots(const PlotSeries &series, std::vector<PlotPoint> &labels) const {
+    constexpr double kLabelWidth = 90.0, kLabelHeight = 11.0;
     std::string svg;
     for (const PlotPoint &point : series.points) {
       svg += series.dot_radius > 0.0 ? dot(series, x_at(point.x), y_at(point.y)) : "";
-      if (!point.label.empty()) svg += label(x_at(point.x) + 8.0, y_at(point.y) + 4.0, "start", kInk, 11, point.label);
+      if (point.label.empty()) {
+        continue;
+      }
+      PlotPoint place{x_at(point.x) + 8.0, y_at(point.y) + 4.0, ""};
+      const auto covers = [&](const PlotPoint &other) {
+        return std::abs(other.x - place.x) < kLabelWidth && std::abs(other.y - place.y) < kLabelHeight;
+      };
+      while (std::any_of(labels.begin(), labels.end(), covers)) {
+        place.y += 1.0;
+      }
+      labels.push_back(place);
+      svg += label(place.x, place.y, "start", kInk, 11, point.label);
     }
     return svg;
   }

@@ -25,7 +25,7 @@ lm::PlotPanel panel_of(const char *label, const std::vector<Version> &versions, 
   panel.x_label = "bytes per weight";
   panel.y_label = label;
   panel.x_high = panel.y_high = 0.0;
-  panel.y_low = HUGE_VAL;
+  panel.x_low = panel.y_low = HUGE_VAL;
   panel.is_y_logarithmic = true;
   for (const Version &version : versions) {
     if (!(value(version) > 0.0) || !std::isfinite(value(version))) continue;
@@ -42,11 +42,14 @@ lm::PlotPanel panel_of(const char *label, const std::vector<Version> &versions, 
       return other.format == version.format;
     });
     series->points.push_back({version.bytes_per_weight, value(version), is_labeled ? version.format : ""});
+    panel.x_low = std::min(panel.x_low, version.bytes_per_weight);
     panel.x_high = std::max(panel.x_high, version.bytes_per_weight);
     panel.y_low = std::min(panel.y_low, value(version));
     panel.y_high = std::max(panel.y_high, value(version));
   }
-  panel.x_high *= 1.1;
+  // Labels are to the right of dots.
+  panel.x_low *= 0.9;
+  panel.x_high += 0.25 * (panel.x_high - panel.x_low);
   panel.y_low /= 1.2;
   panel.y_high *= 1.2;
   return panel;

@@ -210,7 +210,7 @@ void run_compare(const Options &options) {
           method->name);
     }
   }
-  const std::string about = fmt::format("{} windows of {} tokens, activations in {}, cache in {}", windows.size(),
+  const std::string about = fmt::format("{} x {} tokens, activations in {}, cache in {}", windows.size(),
                                         options.window, options.activations, options.cache);
   tool::write_text(options.out, version_picture(about, versions));
   tool::print_out("{}{}; the picture is {}\n", version_table(versions), about, tool::escaped(options.out));
