@@ -266,37 +266,6 @@ class Layers(Case):
         with self.assertRaisesRegex(lpt.InvalidArgument, "log_sum_exp alone"):
             lpt.attention_backward(q, k, v, ones, log_sum_exp=sums)
 
-    def test_weights_fit(self):
-        draws = Draws(13)
-        inputs, weight = matrix(draws, 96, 32), matrix(draws, 8, 32)
-        gram = lpt.gemm(inputs, inputs, a_transposed=True)
-        fitted, factors, values = lpt.weights_fit(weight, gram, "int4_1x32", order="blocks")
-        self.assertEqual(("int4_1x32", (8, 32), None), (fitted.format, fitted.shape, factors))
-        self.assertLess(values["fitted_error"], values["nearest_error"])
-        nearest, factors, _ = lpt.weights_fit(weight, gram, "int4_1x32", method="nearest", factors=True)
-        scaled = floats([x * y for row in weight.tolist() for x, y in zip(row, factors.tolist())], [8, 32])
-        self.assertEqual(lpt.quantize(scaled, "int4_1x32").tolist(), nearest.tolist())
-        calibration = lpt.Calibration(32, cross_gram=True)
-        for rows in (inputs[:50], inputs[50:]):
-            calibration.add(rows, rows)
-        for sums in (calibration.gram, calibration.cross_gram):
-            self.near(gram.tolist(), sums.tolist(), 1e-4)
-        numbers = [abs(x) for row in inputs.tolist() for x in row]
-        self.assertEqual((96, max(numbers)), (calibration.values["row_count"], calibration.values["amax"]))
-        self.assertEqual(max(numbers), max(calibration.maxima.tolist()))
-        self.near([sum(column) / 96 for column in zip(*inputs.tolist())], calibration.means.tolist())
-        self.assertLessEqual(sorted(numbers)[len(numbers) // 2 - 1], calibration.percentile(0.5))
-        self.assertEqual((32,), calibration.mean_squares.shape)
-        with self.assertRaisesRegex(lpt.InvalidArgument, "reference is NULL: expected"):
-            calibration.add(inputs)
-        zeros, _, _ = lpt.weights_fit(weight, gram, "f32", method="nearest", cross_gram=floats([0.0] * 1024, [32, 32]),
-                                      damping=0.0)
-        self.near([[0.0] * 32] * 8, zeros.tolist())
-        with self.assertRaisesRegex(TypeError, 'format is "": expected the name or number'):
-            lpt.weights_fit(weight, gram)
-        with self.assertRaisesRegex(lpt.InvalidArgument, "damping is 2: expected 0 to 1"):
-            lpt.weights_fit(weight, gram, "nvfp4", damping=2.0)
-
     def test_attention_with_levels(self):
         draws = Draws(12)
         q, k, v = (matrix(draws, 6, 4) for _ in range(3))
