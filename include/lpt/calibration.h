@@ -134,7 +134,7 @@ LPT_API void lpt_calibration_destroy(lpt_calibration *calibration);
  *
  * Device    CPU only.
  *
- * @param[in,out] calibration  Unchanged if the call fails.
+ * @param[in,out] calibration  Unchanged if an argument is rejected; undefined after LPT_OUT_OF_MEMORY.
  * @param[in]     inputs       Rows × columns; f64, f32, bf16 or f16, finite, at most 1e17 in magnitude.
  * @param[in]     reference    The inputs of the layer in a model that is not quantized, as `inputs`. Required with
  *                             `has_cross_gram`, otherwise NULL.

@@ -4,8 +4,8 @@
 #include <cmath>
 #include <memory>
 
+#include "src/calibration/fit.hpp"
 #include "src/cast/cast.hpp"
-#include "src/gemm/run.hpp"
 #include "src/tensor/checks.hpp"
 
 namespace lpt {
@@ -55,14 +55,7 @@ Status check_values(Context &context, Batch &batch, const char *name) {
 // Adds leftᵀ · right.
 Status add_products(Context &context, const MatrixView &left, const MatrixView &right, const MatrixView &products,
                     ExactSums &sums) {
-  const Arena::Mark mark = context.host_scratch->mark();
-  GemmCall gemm;
-  gemm.a = left;
-  gemm.b = right;
-  gemm.c = products;
-  gemm.is_a_transposed = true;
-  LPT_TRY(run_gemm(context, gemm, false));
-  context.host_scratch->give_back(mark);
+  LPT_TRY(multiply(context, left, true, right, products));
   const int64_t columns = products.columns;
   parallel_parts(context, products.rows, columns, [&](int64_t begin, int64_t count) {
     for (int64_t r = begin; r < begin + count; ++r) {

@@ -12,6 +12,9 @@ Status fit_sparse(Context &context, const Tensor *weight, const Tensor *mask, co
 Status fit_weights(Context &context, const Tensor *weight, const Tensor *gram, const lpt_weights_fit_options &options,
                    Tensor *output, Tensor *input_factors, lpt_weights_fit_info &out_info);
 
+// Computes c = a · b, or aᵀ · b, for f32 matrices. It keeps no scratch, as many steps would exhaust memory.
+Status multiply(Context &context, const MatrixView &a, bool is_a_transposed, const MatrixView &b, const MatrixView &c);
+
 // Computes image = numbers · gram, and the sum over rows of numbers · gram · numbersᵀ. All matrices are f32. Rows are added in
 // order, in f64.
 Status quadratic_form(Context &context, const MatrixView &numbers, const MatrixView &gram, const MatrixView &image,

@@ -46,16 +46,6 @@ Status make_matrix(Context &context, int64_t rows, int64_t columns, Fit &fit, Ma
   return {};
 }
 
-Status multiply(Context &context, const MatrixView &a, bool is_a_transposed, const MatrixView &b, const MatrixView &c) {
-  GemmCall gemm;
-  gemm.a = a;
-  gemm.b = b;
-  gemm.c = c;
-  gemm.is_a_transposed = is_a_transposed;
-  context.host_scratch->reset();  // the arena has no data of the fit, and GEMMs of many steps would exhaust it
-  return run_gemm(context, gemm, false);
-}
-
 // Subtracts the column means from the inputs and returns them.
 std::vector<double> center(const MatrixView &inputs) {
   std::vector<double> means(static_cast<size_t>(inputs.columns));
@@ -215,15 +205,21 @@ Status check_fit_options(const lpt_sparse_fit_options &options) {
 
 }  // namespace
 
-Status quadratic_form(Context &context, const MatrixView &numbers, const MatrixView &gram, const MatrixView &image,
-                      double &out_sum) {
+Status multiply(Context &context, const MatrixView &a, bool is_a_transposed, const MatrixView &b, const MatrixView &c) {
   const Arena::Mark mark = context.host_scratch->mark();
   GemmCall gemm;
-  gemm.a = numbers;
-  gemm.b = gram;
-  gemm.c = image;
+  gemm.a = a;
+  gemm.b = b;
+  gemm.c = c;
+  gemm.is_a_transposed = is_a_transposed;
   LPT_TRY(run_gemm(context, gemm, false));
   context.host_scratch->give_back(mark);
+  return {};
+}
+
+Status quadratic_form(Context &context, const MatrixView &numbers, const MatrixView &gram, const MatrixView &image,
+                      double &out_sum) {
+  LPT_TRY(multiply(context, numbers, false, gram, image));
   out_sum = 0.0;
   for (int64_t row = 0; row < numbers.rows; ++row) {
     out_sum += dot(row_of(numbers, row), row_of(image, row), numbers.columns);

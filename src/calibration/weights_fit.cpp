@@ -298,20 +298,23 @@ Status round_block(Gptq &gptq, int64_t begin, int64_t count) {
   return {};
 }
 
-Status run_gptq(WeightFit &fit, lpt_weights_fit_info &info) {
+Gptq make_gptq(WeightFit &fit) {
   const Format &format = fit.output.format;
-  const int64_t rows = fit.rows(), columns = fit.columns();
   const bool has_block_scales = format.has_block_scale() && format.block_columns != LPT_BLOCK_EXTENT_FULL;
   const int64_t width = has_block_scales ? format.block_columns : 1;
   const int64_t elements = packing_of(format.element).elements;
   const int64_t pack = has_block_scales && width % elements != 0 ? width : elements;
-  const int64_t step = std::max<int64_t>(kColumnsAtOnce / width, 1) * width;
-  Gptq gptq{fit, width, pack, has_block_scales, make_order(fit, width), {}, {}, {}, {}};
+  return {fit, width, pack, has_block_scales, make_order(fit, width), {}, {}, {}, {}};
+}
+
+Status run_gptq(Gptq &gptq) {
+  const WeightFit &fit = gptq.fit;
+  const int64_t rows = fit.rows(), columns = fit.columns();
+  const int64_t step = std::max<int64_t>(kColumnsAtOnce / gptq.width, 1) * gptq.width;
   gptq.weight.resize(static_cast<size_t>(rows * columns));
   gptq.errors.resize(static_cast<size_t>(rows * std::min(step, columns)));
-  LPT_TRY(take_matrix(fit.context, LPT_FORMAT_F32, rows, std::max(width, pack), false, gptq.part));
+  LPT_TRY(take_matrix(fit.context, LPT_FORMAT_F32, rows, std::max(gptq.width, gptq.pack), false, gptq.part));
   for (int64_t r = 0; r < rows; ++r) std::fill_n(WeightFit::floats(gptq.part, r), gptq.part.columns, 0.0f);
-  LPT_TRY(factor_gram(fit, gptq.order, gptq.inverse, info.damping));
   for (int64_t i = 0; i < columns; ++i) {
     const int64_t c = gptq.order[static_cast<size_t>(i)];
     for (int64_t r = 0; r < rows; ++r) gptq.row_of(i)[r] = static_cast<double>(WeightFit::floats(fit.scaled, r)[c]);
@@ -422,17 +425,23 @@ Status fit_weights(Context &context, const Tensor *weight, const Tensor *gram, c
   LPT_TRY(widen_matrix(context, views.weight, fit.given, false));
   fit.factors.assign(static_cast<size_t>(columns), 1.0f);
   copy_matrix(fit.given, fit.scaled);
-  LPT_TRY(cast_part(context, fit.scaled, fit.output, cast_of(fit)));
+  // Matrices that are not valid are rejected before the output is written.
   if (options.cross_gram != nullptr) LPT_TRY(follow_reference(fit, views.cross_gram, out_info.damping));
+  Gptq gptq = make_gptq(fit);
+  const bool is_gptq = options.method == LPT_WEIGHTS_FIT_METHOD_GPTQ;
+  if (is_gptq) LPT_TRY(factor_gram(fit, gptq.order, gptq.inverse, out_info.damping));
   double whole = 0.0, nearest = 0.0, fitted = 0.0;
   LPT_TRY(quadratic_form(context, fit.given, fit.gram, fit.image, whole));
+  LPT_TRY(cast_part(context, fit.scaled, fit.output, cast_of(fit)));
   LPT_TRY(output_error(fit, nearest));
-  if (options.cross_gram != nullptr) {
+  if (factors != nullptr) {
+    LPT_TRY(search_factors(fit, out_info));
+    if (is_gptq) LPT_TRY(factor_gram(fit, gptq.order, gptq.inverse, out_info.damping));
+  } else if (options.cross_gram != nullptr) {
     scale_weight(fit);
     LPT_TRY(cast_part(context, fit.scaled, fit.output, cast_of(fit)));
   }
-  if (factors != nullptr) LPT_TRY(search_factors(fit, out_info));
-  if (options.method == LPT_WEIGHTS_FIT_METHOD_GPTQ) LPT_TRY(run_gptq(fit, out_info));
+  if (is_gptq) LPT_TRY(run_gptq(gptq));
   LPT_TRY(output_error(fit, fitted));
   out_info.nearest_error = whole == 0.0 ? 0.0 : nearest / whole;  // NaN for a weight with a NaN
   out_info.fitted_error = whole == 0.0 ? 0.0 : fitted / whole;

@@ -412,10 +412,12 @@ TEST(WeightsFit, RejectsWhatDoesNotFit) {
   const Tensor weight = tensor_of(c, LPT_FORMAT_F32, kRows, 32, layer.weight),
                output = make_tensor(c, LPT_FORMAT_NVFP4, kRows, 32),
                gram = tensor_of(c, LPT_FORMAT_F64, 32, 32, layer.gram), factors = make_tensor(c, LPT_FORMAT_F32, {32});
+  const std::vector<uint8_t> codes = bytes_of(c, output.get());
   const auto reject = [&](lpt_status status, const Tensor &of_inputs, const Tensor &target, const Tensor &vector,
                           const lpt_weights_fit_options &options, const std::vector<const char *> &words) {
     EXPECT_EQ(status, lpt_weights_fit(c, weight.get(), of_inputs.get(), &options, target.get(), vector.get(), nullptr));
     expect_words(words, lpt_context_error(c));
+    EXPECT_TRUE(status == LPT_CANCELLED || codes == bytes_of(c, output.get())) << words[0];
   };
   const auto changed = [&](int64_t i, int64_t j, double number) {
     Layer other = layer;
