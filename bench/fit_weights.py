@@ -107,8 +107,8 @@ def measure(settings):
         for method, options in METHODS.items():
             began, error = time.process_time(), 0.0
             for layer_name, layer in layers.items():
-                codes, factors, values = lpt.weights_fit(exact_weights[layer_name].numpy(), grams[layer_name].numpy(), name,
-                                                          context=context, **options)
+                codes, factors, _, values = lpt.weights_fit(exact_weights[layer_name].numpy(), grams[layer_name].numpy(), name,
+                                                             context=context, **options)
                 decoded = numpy.asarray(lpt.dequantize(codes))
                 layer.weight.copy_(torch.from_numpy(decoded if factors is None else decoded / numpy.asarray(factors)))
                 error += values["fitted_error"] / len(layers)

@@ -238,13 +238,19 @@ typedef struct lpt_weights_fit_options {
    * input columns, f32 or f64. Default NULL: `reference` are the inputs of `gram`.
    */
   const lpt_tensor *cross_gram;
+  /** A sample of the inputs of the layer: tokens × input columns; f64, f32, bf16 or f16, finite. Default NULL: none. */
+  const lpt_tensor *inputs;
+  /** The inputs of the same tokens in a model that is not quantized, as `inputs`. Default NULL: `inputs`. */
+  const lpt_tensor *reference;
+  /** The format that the layer casts `inputs` to, after the division by factors. Default f32: no cast. */
+  lpt_format input_format;
 } lpt_weights_fit_options;
 
 /** @brief Defaults of lpt_weights_fit_options. */
 #define LPT_WEIGHTS_FIT_OPTIONS_INIT                                                                \
   {                                                                                                 \
     sizeof(lpt_weights_fit_options), 0, LPT_WEIGHTS_FIT_METHOD_GPTQ, LPT_WEIGHTS_FIT_ORDER_COLUMNS, \
-        LPT_SCALE_RULE_DEFAULT, 0, 0.01, NULL                                                       \
+        LPT_SCALE_RULE_DEFAULT, 0, 0.01, NULL, NULL, NULL, LPT_FORMAT_F32                           \
   }
 
 /** @brief Result of lpt_weights_fit(): squared errors of the outputs, relative to the sum of squares of the outputs. */
@@ -253,12 +259,15 @@ typedef struct lpt_weights_fit_info {
   double nearest_error; /**< Error of lpt_quantize() with the same scale rule. */
   double fitted_error;  /**< Error of the fitted weight. */
   double damping;       /**< Share that was added: that of the options, or ten times as much, so often as required. */
-  double ratio;         /**< Exponent of `input_factors`; 0: all factors are 1. */
+  double ratio;         /**< Exponent of `input_factors`. */
+  double sample_error;  /**< Error of the fitted weight for `inputs`, cast and with the change of the bias. */
+  int32_t has_maxima;   /**< 1: `input_factors` are of maxima; 0: of mean squares. */
+  int32_t reserved;     /**< 0. */
 } lpt_weights_fit_info;
 
 /** @brief Defaults of lpt_weights_fit_info. */
 #define LPT_WEIGHTS_FIT_INFO_INIT \
-  { sizeof(lpt_weights_fit_info), 0.0, 0.0, 0.0, 0.0 }
+  { sizeof(lpt_weights_fit_info), 0.0, 0.0, 0.0, 0.0, 0.0, 0, 0 }
 
 /**
  * @brief Quantizes the weight of a linear layer so that its outputs for calibration data change little.
@@ -268,15 +277,20 @@ typedef struct lpt_weights_fit_info {
  *
  * Factors   With `input_factors`, the columns of the weight are multiplied by factors before they are quantized. The
  *           caller divides the inputs by them, or the weight of the norm before the layer. A factor is
- *           `gram[c][c]^(ratio / 2)`, divided by the root of the largest times the smallest factor. Of the ratios 0,
- *           0.05 to 0.95, the one of the smallest error is chosen, with rounding to nearest (AWQ).
+ *           `gram[c][c]^(ratio / 2)` (AWQ). With `inputs`, `maxima(inputs)^ratio / maxima(weight)^(1 - ratio)` of
+ *           column c is compared as well (SmoothQuant). Factors are divided by the root of the largest times the
+ *           smallest. Of the ratios 0, 0.05 to 0.95, the one of the smallest error is chosen, with rounding to nearest.
+ *
+ * Sample    With `inputs`, the error of factors is that of the outputs for the sample, cast to `input_format`, against
+ *           reference · weightᵀ. With `bias_change`, it is the error after that change.
  *
  * Reference With `cross_gram`, `gram` is of the inputs in the quantized model, cast if the layer casts them. `weight` is
  *           then replaced by weight · (cross_gram + d) · inverse(gram + d), where d is the damping. It minimizes
  *           |reference · weightᵀ - inputs · wᵀ|² over all w. Errors are relative to the outputs of that weight. They
  *           leave out the part that no weight reduces.
  *
- * Zeros     Columns whose element of the diagonal of `gram` is 0 are rounded to nearest and have a factor of 1.
+ * Zeros     Columns whose element of the diagonal of `gram` is 0 are rounded to nearest and have a factor of 1. Factors
+ *           of maxima are also 1 for columns whose inputs or weights are all 0.
  *
  * Formats   `weight` is f64, f32, bf16 or f16; `gram` is f32 or f64. `output` is of any dense format of numbers that
  *           lpt_quantize() writes.
@@ -285,24 +299,27 @@ typedef struct lpt_weights_fit_info {
  *
  * Device    CPU only.
  *
- * Source    GPTQ, arXiv 2210.17323; order BLOCKS as in DPQ, arXiv 2505.14638; AWQ, arXiv 2306.00978. GPTAQ, arXiv
- *           2504.02692, has the objective of `cross_gram`.
+ * Source    GPTQ, arXiv 2210.17323; order BLOCKS as in DPQ, arXiv 2505.14638; AWQ, arXiv 2306.00978; SmoothQuant, arXiv
+ *           2211.10438. GPTAQ, arXiv 2504.02692, has the objective of `cross_gram`.
  *
  * @param[in]  weight         Output columns × input columns.
  * @param[in]  gram           Input columns × input columns, symmetric; only the upper triangle is read for GPTQ.
  * @param[in]  options        NULL for the defaults.
  * @param[out] output         The shape of `weight`; no overlap with an input.
  * @param[out] input_factors  Vector of f32, one element per input column. NULL: no factors.
+ * @param[out] bias_change    Vector of f32, one element per output column, to be added to the bias: the mean difference
+ *                            of the outputs for the sample. Requires `inputs`. NULL: not computed.
  * @param[out] out_info       The caller sets `struct_size`. NULL: not computed.
  * @retval LPT_INVALID_ARGUMENT  Shapes do not agree, an output overlaps another tensor, or a member of `options` is out
- *                               of range. `gram` has an element that is not finite, or it is not positive semidefinite.
+ *                               of range. A matrix has an element that is not finite, or `gram` is not positive
+ *                               semidefinite. `inputs` is missing.
  * @retval LPT_UNSUPPORTED       A format is not listed above, the scale rule does not apply to it, or a tensor is on a
  *                               GPU.
  * @retval LPT_CANCELLED         The progress callback returned nonzero; outputs may be partly written.
  */
 LPT_API lpt_status lpt_weights_fit(lpt_context *context, const lpt_tensor *weight, const lpt_tensor *gram,
                                    const lpt_weights_fit_options *options, lpt_tensor *output,
-                                   lpt_tensor *input_factors, lpt_weights_fit_info *out_info);
+                                   lpt_tensor *input_factors, lpt_tensor *bias_change, lpt_weights_fit_info *out_info);
 
 #ifdef __cplusplus
 }

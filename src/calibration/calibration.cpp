@@ -55,7 +55,7 @@ Status check_values(Context &context, Batch &batch, const char *name) {
 // Adds leftᵀ · right.
 Status add_products(Context &context, const MatrixView &left, const MatrixView &right, const MatrixView &products,
                     ExactSums &sums) {
-  LPT_TRY(multiply(context, left, true, right, products));
+  LPT_TRY(multiply(context, left, right, products, TransposedOperand::kA));
   const int64_t columns = products.columns;
   parallel_parts(context, products.rows, columns, [&](int64_t begin, int64_t count) {
     for (int64_t r = begin; r < begin + count; ++r) {

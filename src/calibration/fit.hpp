@@ -10,10 +10,13 @@ Status fit_sparse(Context &context, const Tensor *weight, const Tensor *mask, co
                   const lpt_sparse_fit_options &options, Tensor *output, Tensor *bias_change,
                   lpt_sparse_fit_info &out_info);
 Status fit_weights(Context &context, const Tensor *weight, const Tensor *gram, const lpt_weights_fit_options &options,
-                   Tensor *output, Tensor *input_factors, lpt_weights_fit_info &out_info);
+                   Tensor *output, Tensor *input_factors, Tensor *bias_change, lpt_weights_fit_info &out_info);
 
-// Computes c = a · b, or aᵀ · b, for f32 matrices. It keeps no scratch, as many steps would exhaust memory.
-Status multiply(Context &context, const MatrixView &a, bool is_a_transposed, const MatrixView &b, const MatrixView &c);
+enum class TransposedOperand { kNone, kA, kB };
+
+// Computes c = a · b for f32 matrices. It keeps no scratch, as many steps would exhaust memory.
+Status multiply(Context &context, const MatrixView &a, const MatrixView &b, const MatrixView &c,
+                TransposedOperand transposed = TransposedOperand::kNone);
 
 // Computes image = numbers · gram, and the sum over rows of numbers · gram · numbersᵀ. All matrices are f32. Rows are added in
 // order, in f64.

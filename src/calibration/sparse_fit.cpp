@@ -159,7 +159,7 @@ Status prepare(Context &context, const MatrixView &weight, const MatrixView &inp
 
 Status solve(Context &context, const lpt_sparse_fit_options &options, const SuppressProgress &progress, Fit &fit,
              lpt_sparse_fit_info &values) {
-  LPT_TRY(multiply(context, fit.inputs, true, fit.inputs, fit.gram));
+  LPT_TRY(multiply(context, fit.inputs, fit.inputs, fit.gram, TransposedOperand::kA));
   set_damping(options.damping, fit);
   double whole = 0.0;
   double error = 0.0;
@@ -171,7 +171,7 @@ Status solve(Context &context, const lpt_sparse_fit_options &options, const Supp
   for_each_row(context, fit, [&](int64_t row) { begin_row(fit, row); });
   std::vector<char> went_on(static_cast<size_t>(fit.weight.rows));
   for (int32_t i = 0; i < options.iterations; ++i) {
-    LPT_TRY(multiply(context, fit.direction, false, fit.gram, fit.image));
+    LPT_TRY(multiply(context, fit.direction, fit.gram, fit.image));
     for_each_row(context, fit, [&](int64_t row) { went_on[static_cast<size_t>(row)] = step_row(fit, row); });
     LPT_TRY(progress.report(i + 1, options.iterations));
     if (std::find(went_on.begin(), went_on.end(), 1) == went_on.end()) break;
@@ -205,13 +205,15 @@ Status check_fit_options(const lpt_sparse_fit_options &options) {
 
 }  // namespace
 
-Status multiply(Context &context, const MatrixView &a, bool is_a_transposed, const MatrixView &b, const MatrixView &c) {
+Status multiply(Context &context, const MatrixView &a, const MatrixView &b, const MatrixView &c,
+                TransposedOperand transposed) {
   const Arena::Mark mark = context.host_scratch->mark();
   GemmCall gemm;
   gemm.a = a;
   gemm.b = b;
   gemm.c = c;
-  gemm.is_a_transposed = is_a_transposed;
+  gemm.is_a_transposed = transposed == TransposedOperand::kA;
+  gemm.is_b_transposed = transposed == TransposedOperand::kB;
   LPT_TRY(run_gemm(context, gemm, false));
   context.host_scratch->give_back(mark);
   return {};
@@ -219,7 +221,7 @@ Status multiply(Context &context, const MatrixView &a, bool is_a_transposed, con
 
 Status quadratic_form(Context &context, const MatrixView &numbers, const MatrixView &gram, const MatrixView &image,
                       double &out_sum) {
-  LPT_TRY(multiply(context, numbers, false, gram, image));
+  LPT_TRY(multiply(context, numbers, gram, image));
   out_sum = 0.0;
   for (int64_t row = 0; row < numbers.rows; ++row) {
     out_sum += dot(row_of(numbers, row), row_of(image, row), numbers.columns);

@@ -1,40 +1,16 @@
 // Quantizes a weight W to Q so that the sum over rows of (W - Q) · H · (W - Q)ᵀ is small, with H = inputsᵀ · inputs.
-//
-// GPTQ rounds one column after the other. With inverse(H + damping) = Uᵀ · U, the error e = (w - q) / U(j, j) of column j is
-// subtracted from each later column i as e · U(j, i).
+#include "src/calibration/weights_fit.hpp"
+
 #include <cmath>
 #include <numeric>
-#include <vector>
 
 #include "src/calibration/factor.hpp"
-#include "src/calibration/fit.hpp"
-#include "src/cast/cast.hpp"
 #include "src/tensor/checks.hpp"
 
 namespace lpt {
 namespace {
 
-constexpr int64_t kColumnsAtOnce = 128;  // columns whose errors reach the later columns in one product
-constexpr int32_t kRatios = 20;          // of input factors: 0, 1/20, ...
-constexpr double kMostDamping = 1.0e4;   // share at which a matrix is no Gram matrix
-
-struct WeightFit {
-  Context &context;
-  const lpt_weights_fit_options &options;
-  const SuppressProgress &progress;
-  MatrixView given, output;  // f32 copy of the weight; the result
-  MatrixView gram;           // f32, symmetric
-  std::vector<float> factors;
-  // f32 scratch of the shape of the weight: the weight times the factors, decoded codes, and two for errors.
-  MatrixView scaled{}, decoded{}, difference{}, image{};
-
-  int64_t rows() const { return given.rows; }
-  int64_t columns() const { return given.columns; }
-  double diagonal(int64_t c) const { return static_cast<double>(floats(gram, c)[c]); }
-  static float *floats(const MatrixView &view, int64_t row) {
-    return static_cast<float *>(view.data) + row * view.row_stride;
-  }
-};
+constexpr double kMostDamping = 1.0e4;  // share at which a matrix is no Gram matrix
 
 // Reads an element of a Gram matrix of f32 or f64, as f32.
 Status read_number(const MatrixView &matrix, const char *name, int64_t row, int64_t column, double &out_number) {
@@ -46,90 +22,6 @@ Status read_number(const MatrixView &matrix, const char *name, int64_t row, int6
   if (std::isfinite(out_number)) return {};
   return invalid("%s[%lld][%lld] is %g: expected a finite number in the range of f32", name, number(row),
                  number(column), given);
-}
-
-template <typename Body>
-void for_each_row(const WeightFit &fit, const Body &body) {
-  parallel_parts(fit.context, fit.rows(), fit.columns(), [&](int64_t begin, int64_t count) {
-    for (int64_t row = begin; row < begin + count; ++row) body(row);
-  });
-}
-
-// Casts release their scratch: many steps would exhaust memory.
-Status cast_part(Context &context, const MatrixView &source, const MatrixView &target, const Cast &cast) {
-  const Arena::Mark mark = context.host_scratch->mark();
-  LPT_TRY(cast_matrix(context, source, target, cast, false));
-  context.host_scratch->give_back(mark);
-  return {};
-}
-
-Status decode_part(Context &context, const MatrixView &source, const MatrixView &target) {
-  const Arena::Mark mark = context.host_scratch->mark();
-  LPT_TRY(dequantize_matrix(context, source, target, false));
-  context.host_scratch->give_back(mark);
-  return {};
-}
-
-Cast cast_of(const WeightFit &fit) {
-  Cast cast;
-  cast.rule = fit.options.scale_rule;
-  return cast;
-}
-
-// Returns a cast that keeps all scales. Formats without scales have no rule.
-Cast fixed_cast(const WeightFit &fit) {
-  Cast cast;
-  cast.rule = fit.output.format.is_plain() ? LPT_SCALE_RULE_DEFAULT : LPT_SCALE_RULE_FIXED;
-  return cast;
-}
-
-// Sets scaled = weight · factors.
-void scale_weight(WeightFit &fit) {
-  for_each_row(fit, [&](int64_t row) {
-    const float *from = WeightFit::floats(fit.given, row);
-    float *to = WeightFit::floats(fit.scaled, row);
-    for (int64_t c = 0; c < fit.columns(); ++c) to[c] = from[c] * fit.factors[static_cast<size_t>(c)];
-  });
-}
-
-// Computes the squared error of the codes in the output.
-Status output_error(WeightFit &fit, double &out_sum) {
-  LPT_TRY(decode_part(fit.context, fit.output, fit.decoded));
-  for_each_row(fit, [&](int64_t row) {
-    const float *weight = WeightFit::floats(fit.given, row), *decoded = WeightFit::floats(fit.decoded, row);
-    float *difference = WeightFit::floats(fit.difference, row);
-    for (int64_t c = 0; c < fit.columns(); ++c) {
-      difference[c] = decoded[c] / fit.factors[static_cast<size_t>(c)] - weight[c];
-    }
-  });
-  return quadratic_form(fit.context, fit.difference, fit.gram, fit.image, out_sum);
-}
-
-// Sets `inverse` for the damped Gram matrix of the scaled inputs, in the given order of columns. Increases the damping until the
-// matrix is positive definite.
-Status factor_gram(const WeightFit &fit, const std::vector<int64_t> &order, std::vector<double> &inverse,
-                   double &damping) {
-  const int64_t columns = fit.columns();
-  inverse.resize(static_cast<size_t>(columns * columns));
-  const auto at = [&](int64_t i, int64_t j) {
-    const int64_t a = order[static_cast<size_t>(i)], b = order[static_cast<size_t>(j)];
-    const double factors = static_cast<double>(fit.factors[static_cast<size_t>(a)]) *
-                           static_cast<double>(fit.factors[static_cast<size_t>(b)]);
-    return static_cast<double>(WeightFit::floats(fit.gram, a)[b]) / factors;
-  };
-  double mean = 0.0;
-  for (int64_t i = 0; i < columns; ++i) mean += at(i, i) / static_cast<double>(columns);
-  if (mean == 0.0) mean = 1.0;
-  for (damping = fit.options.damping; damping <= kMostDamping; damping *= 10) {
-    for (int64_t i = 0; i < columns; ++i) {
-      double *const row = inverse.data() + i * columns;
-      for (int64_t j = i; j < columns; ++j) row[j] = at(i, j);
-      row[i] += damping * mean;
-    }
-    if (factor_inverse(fit.context, columns, inverse.data())) return {};
-    if (damping == 0.0) damping = 1e-10;
-  }
-  return invalid("gram is not positive semidefinite");
 }
 
 // Sets the weight to weight + weight · (cross_gram - gram) · inverse(gram + damping).
@@ -163,172 +55,6 @@ Status follow_reference(WeightFit &fit, const MatrixView &cross_gram, double &da
     }
   }
   return {};
-}
-
-// Input factors.
-
-void set_factors(WeightFit &fit, double ratio) {
-  double least = HUGE_VAL, most = 0.0;
-  const auto magnitude = [&](int64_t c) { return std::pow(fit.diagonal(c), ratio / 2); };
-  for (int64_t c = 0; c < fit.columns(); ++c) {
-    if (!(fit.diagonal(c) > 0.0)) continue;
-    least = std::min(least, magnitude(c));
-    most = std::max(most, magnitude(c));
-  }
-  const double root = std::sqrt(least * most);
-  for (int64_t c = 0; c < fit.columns(); ++c) {
-    const bool is_used = fit.diagonal(c) > 0.0 && ratio > 0.0;
-    fit.factors[static_cast<size_t>(c)] = is_used ? static_cast<float>(magnitude(c) / root) : 1.0f;
-  }
-}
-
-// Finds the factors of the smallest error with rounding to nearest, and leaves that rounding in the output.
-Status search_factors(WeightFit &fit, lpt_weights_fit_info &info) {
-  double best = HUGE_VAL;
-  for (int32_t i = 0; i < kRatios; ++i) {
-    double error = 0.0;
-    set_factors(fit, static_cast<double>(i) / kRatios);
-    scale_weight(fit);
-    LPT_TRY(cast_part(fit.context, fit.scaled, fit.output, cast_of(fit)));
-    LPT_TRY(output_error(fit, error));
-    LPT_TRY(fit.progress.report(i + 1, kRatios + fit.columns()));
-    if (!(error < best)) continue;
-    best = error;
-    info.ratio = static_cast<double>(i) / kRatios;
-  }
-  set_factors(fit, info.ratio);
-  scale_weight(fit);
-  return cast_part(fit.context, fit.scaled, fit.output, cast_of(fit));
-}
-
-// GPTQ.
-
-// The state of GPTQ. Place i is the i-th column in the order of rounding.
-struct Gptq {
-  WeightFit &fit;
-  int64_t width;                // columns of a block of scales; 1 if every scale is of a row or the tensor
-  int64_t pack;                 // columns that one cast of a column writes; it divides width if a block has own scales
-  bool has_block_scales;        // along columns
-  std::vector<int64_t> order;   // the column of each place
-  std::vector<double> inverse;  // U
-  std::vector<double> weight;   // columns × rows, by place: compensated, then decoded
-  std::vector<double> errors;   // places of a block × rows
-  MatrixView part;              // f32 scratch, rows × width
-
-  double *row_of(int64_t place) { return weight.data() + place * fit.rows(); }
-};
-
-std::vector<int64_t> make_order(const WeightFit &fit, int64_t width) {
-  std::vector<int64_t> order(static_cast<size_t>(fit.columns()));
-  std::iota(order.begin(), order.end(), 0);
-  if (fit.options.order == LPT_WEIGHTS_FIT_ORDER_COLUMNS) return order;
-  std::vector<double> most(static_cast<size_t>((fit.columns() + width - 1) / width), 0.0);
-  for (const int64_t c : order) {
-    double &of_block = most[static_cast<size_t>(c / width)];
-    of_block = std::max(of_block, fit.diagonal(c));
-  }
-  if (fit.columns() % width != 0) most.back() = -1.0;  // the block that is not full is the last one
-  const bool is_in_blocks = fit.options.order == LPT_WEIGHTS_FIT_ORDER_BLOCKS;
-  std::stable_sort(order.begin(), order.end(), [&](int64_t a, int64_t b) {
-    if (is_in_blocks && a / width != b / width) {
-      const double first = most[static_cast<size_t>(a / width)], second = most[static_cast<size_t>(b / width)];
-      return first != second ? first > second : a / width < b / width;
-    }
-    return fit.diagonal(a) > fit.diagonal(b);
-  });
-  return order;
-}
-
-// Computes the scales of the block at `begin` from the compensated weights. The tensor scale stays.
-Status set_scales(Gptq &gptq, int64_t place, int64_t begin, int64_t count) {
-  const WeightFit &fit = gptq.fit;
-  Cast cast = cast_of(fit);
-  cast.keeps_tensor_scale = fit.output.format.has_tensor_scale();
-  for (int64_t i = place; i < place + count; ++i) {
-    const int64_t column = gptq.order[static_cast<size_t>(i)] - begin;
-    for (int64_t r = 0; r < fit.rows(); ++r)
-      WeightFit::floats(gptq.part, r)[column] = static_cast<float>(gptq.row_of(i)[r]);
-  }
-  return cast_part(fit.context, cut_columns(gptq.part, 0, count), cut_columns(fit.output, begin, count), cast);
-}
-
-// Replaces the column at a place by its decoded codes, and writes its errors. The codes of the other columns of its pack are
-// overwritten; they are written again at the end.
-Status round_column(Gptq &gptq, int64_t place, double *errors) {
-  const WeightFit &fit = gptq.fit;
-  const int64_t c = gptq.order[static_cast<size_t>(place)], begin = c / gptq.pack * gptq.pack;
-  const MatrixView part = cut_columns(gptq.part, 0, std::min(gptq.pack, fit.columns() - begin));
-  const MatrixView codes = cut_columns(fit.output, begin, part.columns);  // its scales are those of the block
-  double *const weight = gptq.row_of(place);
-  for (int64_t r = 0; r < fit.rows(); ++r) WeightFit::floats(part, r)[c - begin] = static_cast<float>(weight[r]);
-  LPT_TRY(cast_part(fit.context, part, codes, fixed_cast(fit)));
-  LPT_TRY(decode_part(fit.context, codes, part));
-  const double diagonal = gptq.inverse[static_cast<size_t>(place * fit.columns() + place)];
-  for (int64_t r = 0; r < fit.rows(); ++r) {
-    const auto decoded = static_cast<double>(WeightFit::floats(part, r)[c - begin]);
-    errors[r] = (weight[r] - decoded) / diagonal;
-    weight[r] = decoded;
-  }
-  return {};
-}
-
-// Rounds the columns of `count` places, and compensates for their errors in the later places.
-Status round_block(Gptq &gptq, int64_t begin, int64_t count) {
-  const WeightFit &fit = gptq.fit;
-  const int64_t rows = fit.rows(), columns = fit.columns(), end = begin + count;
-  const bool has_own_scales = gptq.has_block_scales && fit.options.order != LPT_WEIGHTS_FIT_ORDER_DIAGONAL;
-  for (int64_t place = begin; place < end; ++place) {
-    const int64_t block = gptq.order[static_cast<size_t>(place)] / gptq.width * gptq.width;
-    const int64_t length = std::min(gptq.width, columns - block);
-    const bool is_first =
-        place == begin || gptq.order[static_cast<size_t>(place - 1)] / gptq.width * gptq.width != block;
-    if (has_own_scales && is_first) LPT_TRY(set_scales(gptq, place, block, length));
-    double *const errors = gptq.errors.data() + (place - begin) * rows;
-    LPT_TRY(round_column(gptq, place, errors));
-    const double *const inverse = gptq.inverse.data() + place * columns;
-    parallel_parts(fit.context, end - place - 1, rows, [&](int64_t first, int64_t part) {
-      for (int64_t i = place + 1 + first; i < place + 1 + first + part; ++i) {
-        double *const later = gptq.row_of(i);
-        for (int64_t r = 0; r < rows; ++r) later[r] -= inverse[i] * errors[r];
-      }
-    });
-  }
-  const F64View right{gptq.inverse.data() + begin * columns + end, 1, columns};
-  subtract_product(fit.context, columns - end, rows, count, right, {gptq.errors.data(), rows}, gptq.row_of(end), rows);
-  return {};
-}
-
-Gptq make_gptq(WeightFit &fit) {
-  const Format &format = fit.output.format;
-  const bool has_block_scales = format.has_block_scale() && format.block_columns != LPT_BLOCK_EXTENT_FULL;
-  const int64_t width = has_block_scales ? format.block_columns : 1;
-  const int64_t elements = packing_of(format.element).elements;
-  const int64_t pack = has_block_scales && width % elements != 0 ? width : elements;
-  return {fit, width, pack, has_block_scales, make_order(fit, width), {}, {}, {}, {}};
-}
-
-Status run_gptq(Gptq &gptq) {
-  const WeightFit &fit = gptq.fit;
-  const int64_t rows = fit.rows(), columns = fit.columns();
-  const int64_t step = std::max<int64_t>(kColumnsAtOnce / gptq.width, 1) * gptq.width;
-  gptq.weight.resize(static_cast<size_t>(rows * columns));
-  gptq.errors.resize(static_cast<size_t>(rows * std::min(step, columns)));
-  LPT_TRY(take_matrix(fit.context, LPT_FORMAT_F32, rows, std::max(gptq.width, gptq.pack), false, gptq.part));
-  for (int64_t r = 0; r < rows; ++r) std::fill_n(WeightFit::floats(gptq.part, r), gptq.part.columns, 0.0f);
-  for (int64_t i = 0; i < columns; ++i) {
-    const int64_t c = gptq.order[static_cast<size_t>(i)];
-    for (int64_t r = 0; r < rows; ++r) gptq.row_of(i)[r] = static_cast<double>(WeightFit::floats(fit.scaled, r)[c]);
-  }
-  for (int64_t begin = 0; begin < columns; begin += step) {
-    LPT_TRY(round_block(gptq, begin, std::min(step, columns - begin)));
-    LPT_TRY(fit.progress.report(kRatios + std::min(begin + step, columns), kRatios + columns));
-  }
-  // With their scales, the decoded numbers have exactly one code.
-  for (int64_t i = 0; i < columns; ++i) {
-    const int64_t c = gptq.order[static_cast<size_t>(i)];
-    for (int64_t r = 0; r < rows; ++r) WeightFit::floats(fit.scaled, r)[c] = static_cast<float>(gptq.row_of(i)[r]);
-  }
-  return cast_part(fit.context, fit.scaled, fit.output, fixed_cast(fit));
 }
 
 // Arguments.
@@ -366,86 +92,253 @@ Status check_gram(const Tensor *gram, const char *name, int64_t columns, bool ne
   return check_shape(view, name, columns, columns, "the columns of weight, squared");
 }
 
-// The matrices of a call.
+// The operands of a call. Vectors have no data if they are not given.
 struct FitViews {
-  MatrixView weight, gram, cross_gram, output;
+  MatrixView weight, gram, cross_gram, inputs, reference;
+  MatrixView output, factors, bias_change;
 };
 
+Status check_sample(const lpt_weights_fit_options &options, bool needs_data, FitViews &views) {
+  Format format;
+  if (!find_format(options.input_format, format)) {
+    return invalid("input_format is %lld: expected a format", static_cast<long long>(options.input_format));
+  }
+  LPT_TRY(check_holds_numbers(options.input_format, "input_format"));
+  if (options.inputs == nullptr) {
+    if (options.reference != nullptr) return invalid("options->reference is given without inputs: expected both");
+    return options.input_format == LPT_FORMAT_F32
+               ? Status()
+               : invalid("input_format is %s without inputs: expected f32", format_name(options.input_format).c_str());
+  }
+  LPT_TRY(check_wide_matrix(options.inputs, "options->inputs", needs_data, views.inputs));
+  LPT_TRY(check_shape(views.inputs, "options->inputs", views.inputs.rows, views.weight.columns,
+                      "tokens by the weight's columns"));
+  if (views.inputs.rows == 0) return invalid("options->inputs has 0 rows: expected at least 1");
+  if (options.reference == nullptr) return {};
+  LPT_TRY(check_wide_matrix(options.reference, "options->reference", needs_data, views.reference));
+  return check_shape(views.reference, "options->reference", views.inputs.rows, views.weight.columns, "inputs");
+}
+
 Status check_arguments(const Tensor *weight, const Tensor *gram, const lpt_weights_fit_options &options,
-                       const Tensor *output, FitViews &views) {
+                       FitViews &views) {
   const bool needs_data = !is_check_only(options.flags);
   LPT_TRY(check_wide_matrix(weight, "weight", needs_data, views.weight));
   LPT_TRY(check_gram(gram, "gram", views.weight.columns, needs_data, views.gram));
+  LPT_TRY(check_sample(options, needs_data, views));
+  if (options.cross_gram == nullptr) return {};
+  return check_gram(options.cross_gram, "options->cross_gram", views.weight.columns, needs_data, views.cross_gram);
+}
+
+Status check_output_vector(const Tensor *vector, const char *name, int64_t count, bool needs_data, MatrixView &view) {
+  if (vector == nullptr) return {};
+  void *data = nullptr;
+  LPT_TRY(check_vector(vector, name, LPT_FORMAT_F32, count, needs_data, &data));
+  view = vector_view(LPT_FORMAT_F32, data, count);
+  return {};
+}
+
+Status check_outputs(const Tensor *output, const Tensor *factors, const Tensor *bias_change, bool needs_data,
+                     FitViews &views) {
   LPT_TRY(check_matrix(output, "output", needs_data, views.output));
   LPT_TRY(check_holds_numbers(views.output.format.id, "output"));
   if (views.output.format.is_sparse || views.output.layout != Layout::kRows) {
     return unsupported("output is %s: expected a dense format", tensor_text(*output).c_str());
   }
   LPT_TRY(check_shape(views.output, "output", views.weight.rows, views.weight.columns, "weight"));
-  LPT_TRY(check_no_overlap(views.output, "output", views.weight, "weight"));
-  LPT_TRY(check_no_overlap(views.output, "output", views.gram, "gram"));
-  if (options.cross_gram == nullptr) return {};
-  LPT_TRY(check_gram(options.cross_gram, "options->cross_gram", views.weight.columns, needs_data, views.cross_gram));
-  return check_no_overlap(views.output, "output", views.cross_gram, "options->cross_gram");
+  LPT_TRY(check_output_vector(factors, "input_factors", views.weight.columns, needs_data, views.factors));
+  LPT_TRY(check_output_vector(bias_change, "bias_change", views.weight.rows, needs_data, views.bias_change));
+  const struct {
+    const MatrixView &view;
+    const char *name;
+  } inputs[] = {{views.weight, "weight"},
+                {views.gram, "gram"},
+                {views.cross_gram, "options->cross_gram"},
+                {views.inputs, "options->inputs"},
+                {views.reference, "options->reference"},
+                {views.output, "output"}};
+  for (const auto &input : inputs) {
+    if (&input.view != &views.output) LPT_TRY(check_no_overlap(views.output, "output", input.view, input.name));
+    LPT_TRY(check_no_overlap(views.factors, "input_factors", input.view, input.name));
+    LPT_TRY(check_no_overlap(views.bias_change, "bias_change", input.view, input.name));
+  }
+  return check_no_overlap(views.factors, "input_factors", views.bias_change, "bias_change");
 }
 
-Status check_factors(const Tensor *input_factors, const FitViews &views, bool needs_data, void **out_factors) {
-  if (input_factors == nullptr) return {};
-  const int64_t columns = views.weight.columns;
-  LPT_TRY(check_vector(input_factors, "input_factors", LPT_FORMAT_F32, columns, needs_data, out_factors));
-  const MatrixView factors = vector_view(LPT_FORMAT_F32, *out_factors, columns);
-  LPT_TRY(check_no_overlap(factors, "input_factors", views.weight, "weight"));
-  LPT_TRY(check_no_overlap(factors, "input_factors", views.gram, "gram"));
-  if (views.cross_gram.data != nullptr) {
-    LPT_TRY(check_no_overlap(factors, "input_factors", views.cross_gram, "options->cross_gram"));
+// Preparation.
+
+// Reads inputs as f32.
+Status read_inputs(WeightFit &fit, const MatrixView &given, const char *name, const MatrixView &inputs) {
+  LPT_TRY(widen_matrix(fit.context, given, inputs, false));
+  for (int64_t r = 0; r < inputs.rows; ++r) {
+    const float *numbers = WeightFit::floats(inputs, r);
+    for (int64_t c = 0; c < inputs.columns; ++c) {
+      if (std::isfinite(numbers[c])) continue;
+      return invalid("%s[%lld][%lld] is %g: expected a finite number in the range of f32", name, number(r), number(c),
+                     static_cast<double>(numbers[c]));
+    }
   }
-  return check_no_overlap(factors, "input_factors", views.output, "output");
+  return {};
+}
+
+// Reads the sample, and computes the outputs of the weight for the reference.
+Status open_sample(WeightFit &fit, const FitViews &views) {
+  FitSample &sample = fit.sample;
+  const int64_t tokens = views.inputs.rows;
+  for (MatrixView *view : {&sample.inputs, &sample.decoded}) {
+    LPT_TRY(take_matrix(fit.context, LPT_FORMAT_F32, tokens, fit.columns(), false, *view));
+  }
+  for (MatrixView *view : {&sample.outputs, &sample.reference}) {
+    LPT_TRY(take_matrix(fit.context, LPT_FORMAT_F32, tokens, fit.rows(), false, *view));
+  }
+  LPT_TRY(read_inputs(fit, views.inputs, "options->inputs", sample.inputs));
+  const bool has_reference = fit.options.reference != nullptr;
+  if (has_reference) LPT_TRY(read_inputs(fit, views.reference, "options->reference", sample.decoded));
+  return multiply(fit.context, has_reference ? sample.decoded : sample.inputs, fit.given, sample.reference,
+                  TransposedOperand::kB);
+}
+
+double sum_of_squares(const MatrixView &matrix) {
+  double sum = 0.0;
+  for (int64_t r = 0; r < matrix.rows; ++r) {
+    const float *numbers = WeightFit::floats(matrix, r);
+    for (int64_t c = 0; c < matrix.columns; ++c)
+      sum += static_cast<double>(numbers[c]) * static_cast<double>(numbers[c]);
+  }
+  return sum;
+}
+
+// Writes the error for the sample and the change of the bias. Both are of the final codes.
+Status finish_sample(WeightFit &fit, const MatrixView &bias_change, double &out_error) {
+  if (!fit.sample.is_given()) return {};
+  const double whole = sum_of_squares(fit.sample.reference);
+  LPT_TRY(sample_error(fit, out_error));
+  out_error = whole == 0.0 ? 0.0 : out_error / whole;
+  if (bias_change.data == nullptr) return {};
+  const MatrixView &differences = fit.sample.outputs;
+  for (int64_t i = 0; i < fit.rows(); ++i) {
+    double mean = 0.0;
+    for (int64_t r = 0; r < differences.rows; ++r) mean += static_cast<double>(WeightFit::floats(differences, r)[i]);
+    static_cast<float *>(bias_change.data)[i] = static_cast<float>(mean / static_cast<double>(differences.rows));
+  }
+  return {};
+}
+
+// Reads all matrices. Those that are not valid are rejected here, before an output is written.
+Status prepare_fit(WeightFit &fit, const FitViews &views, double &out_damping) {
+  LPT_TRY(take_matrix(fit.context, LPT_FORMAT_F32, views.weight.columns, views.weight.columns, false, fit.gram));
+  for (MatrixView *view : {&fit.given, &fit.scaled, &fit.decoded, &fit.difference, &fit.image}) {
+    LPT_TRY(take_matrix(fit.context, LPT_FORMAT_F32, views.weight.rows, views.weight.columns, false, *view));
+  }
+  LPT_TRY(read_gram(views.gram, fit.gram));
+  LPT_TRY(widen_matrix(fit.context, views.weight, fit.given, false));
+  fit.factors.assign(static_cast<size_t>(fit.columns()), 1.0f);
+  copy_matrix(fit.given, fit.scaled);
+  if (fit.options.inputs != nullptr) LPT_TRY(open_sample(fit, views));
+  if (fit.options.cross_gram != nullptr) LPT_TRY(follow_reference(fit, views.cross_gram, out_damping));
+  return fit.is_gptq() ? prepare_gptq(fit, out_damping) : Status();
 }
 
 }  // namespace
 
+Status cast_part(Context &context, const MatrixView &source, const MatrixView &target, const Cast &cast) {
+  const Arena::Mark mark = context.host_scratch->mark();
+  LPT_TRY(cast_matrix(context, source, target, cast, false));
+  context.host_scratch->give_back(mark);
+  return {};
+}
+
+Status decode_part(Context &context, const MatrixView &source, const MatrixView &target) {
+  const Arena::Mark mark = context.host_scratch->mark();
+  LPT_TRY(dequantize_matrix(context, source, target, false));
+  context.host_scratch->give_back(mark);
+  return {};
+}
+
+Cast cast_of(const WeightFit &fit) {
+  Cast cast;
+  cast.rule = fit.options.scale_rule;
+  return cast;
+}
+
+Status round_scaled(WeightFit &fit) {
+  for_each_row(fit, fit.given, [&](int64_t row) {
+    const float *from = WeightFit::floats(fit.given, row);
+    float *to = WeightFit::floats(fit.scaled, row);
+    for (int64_t c = 0; c < fit.columns(); ++c) to[c] = from[c] * fit.factors[static_cast<size_t>(c)];
+  });
+  return cast_part(fit.context, fit.scaled, fit.output, cast_of(fit));
+}
+
+Status output_error(WeightFit &fit, double &out_sum) {
+  LPT_TRY(decode_part(fit.context, fit.output, fit.decoded));
+  for_each_row(fit, fit.given, [&](int64_t row) {
+    const float *weight = WeightFit::floats(fit.given, row), *decoded = WeightFit::floats(fit.decoded, row);
+    float *difference = WeightFit::floats(fit.difference, row);
+    for (int64_t c = 0; c < fit.columns(); ++c) {
+      difference[c] = decoded[c] / fit.factors[static_cast<size_t>(c)] - weight[c];
+    }
+  });
+  return quadratic_form(fit.context, fit.difference, fit.gram, fit.image, out_sum);
+}
+
+Status factor_gram(const WeightFit &fit, const std::vector<int64_t> &order, std::vector<double> &inverse,
+                   double &damping) {
+  const int64_t columns = fit.columns();
+  inverse.resize(static_cast<size_t>(columns * columns));
+  const auto at = [&](int64_t i, int64_t j) {
+    const int64_t a = order[static_cast<size_t>(i)], b = order[static_cast<size_t>(j)];
+    const double factors = static_cast<double>(fit.factors[static_cast<size_t>(a)]) *
+                           static_cast<double>(fit.factors[static_cast<size_t>(b)]);
+    return static_cast<double>(WeightFit::floats(fit.gram, a)[b]) / factors;
+  };
+  double mean = 0.0;
+  for (int64_t i = 0; i < columns; ++i) mean += at(i, i) / static_cast<double>(columns);
+  if (mean == 0.0) mean = 1.0;
+  for (damping = fit.options.damping; damping <= kMostDamping; damping *= 10) {
+    for (int64_t i = 0; i < columns; ++i) {
+      double *const row = inverse.data() + i * columns;
+      for (int64_t j = i; j < columns; ++j) row[j] = at(i, j);
+      row[i] += damping * mean;
+    }
+    if (factor_inverse(fit.context, columns, inverse.data())) return {};
+    if (damping == 0.0) damping = 1e-10;
+  }
+  return invalid("gram is not positive semidefinite");
+}
+
 Status fit_weights(Context &context, const Tensor *weight, const Tensor *gram, const lpt_weights_fit_options &options,
-                   Tensor *output, Tensor *input_factors, lpt_weights_fit_info &out_info) {
+                   Tensor *output, Tensor *input_factors, Tensor *bias_change, lpt_weights_fit_info &out_info) {
   const bool needs_data = !is_check_only(options.flags);
   FitViews views;
-  void *factors = nullptr;
   LPT_TRY(check_fit_options(options));
-  LPT_TRY(check_arguments(weight, gram, options, output, views));
-  LPT_TRY(check_factors(input_factors, views, needs_data, &factors));
-  const int64_t rows = views.weight.rows, columns = views.weight.columns;
+  LPT_TRY(check_arguments(weight, gram, options, views));
+  LPT_TRY(check_outputs(output, input_factors, bias_change, needs_data, views));
+  if (bias_change != nullptr && options.inputs == nullptr)
+    return invalid("bias_change is given without inputs: expected both");
   const SuppressProgress progress(context);
   WeightFit fit{context, options, progress, {}, views.output, {}, {}};
+  find_format(options.input_format, fit.input_format);
+  fit.has_bias_change = bias_change != nullptr;
+  if (input_factors != nullptr) fit.candidates = (options.inputs != nullptr ? 2 : 1) * kFactorRatios;
   LPT_TRY(cast_matrix(context, views.weight, views.output, cast_of(fit), true));
+  LPT_TRY(cast_and_back(context, vector_view(LPT_FORMAT_F32, nullptr, fit.columns()), fit.input_format, {}, {}, true));
   if (!needs_data) return {};
-  LPT_TRY(take_matrix(context, LPT_FORMAT_F32, columns, columns, false, fit.gram));
-  for (MatrixView *view : {&fit.given, &fit.scaled, &fit.decoded, &fit.difference, &fit.image}) {
-    LPT_TRY(take_matrix(context, LPT_FORMAT_F32, rows, columns, false, *view));
-  }
-  LPT_TRY(read_gram(views.gram, fit.gram));
-  LPT_TRY(widen_matrix(context, views.weight, fit.given, false));
-  fit.factors.assign(static_cast<size_t>(columns), 1.0f);
-  copy_matrix(fit.given, fit.scaled);
-  // Matrices that are not valid are rejected before the output is written.
-  if (options.cross_gram != nullptr) LPT_TRY(follow_reference(fit, views.cross_gram, out_info.damping));
-  Gptq gptq = make_gptq(fit);
-  const bool is_gptq = options.method == LPT_WEIGHTS_FIT_METHOD_GPTQ;
-  if (is_gptq) LPT_TRY(factor_gram(fit, gptq.order, gptq.inverse, out_info.damping));
+  LPT_TRY(prepare_fit(fit, views, out_info.damping));
   double whole = 0.0, nearest = 0.0, fitted = 0.0;
   LPT_TRY(quadratic_form(context, fit.given, fit.gram, fit.image, whole));
   LPT_TRY(cast_part(context, fit.scaled, fit.output, cast_of(fit)));
   LPT_TRY(output_error(fit, nearest));
-  if (factors != nullptr) {
+  if (options.cross_gram != nullptr) LPT_TRY(round_scaled(fit));
+  if (input_factors != nullptr) {
     LPT_TRY(search_factors(fit, out_info));
-    if (is_gptq) LPT_TRY(factor_gram(fit, gptq.order, gptq.inverse, out_info.damping));
-  } else if (options.cross_gram != nullptr) {
-    scale_weight(fit);
-    LPT_TRY(cast_part(context, fit.scaled, fit.output, cast_of(fit)));
+    if (fit.is_gptq()) LPT_TRY(prepare_gptq(fit, out_info.damping));
+    std::copy(fit.factors.begin(), fit.factors.end(), static_cast<float *>(views.factors.data));
   }
-  if (is_gptq) LPT_TRY(run_gptq(gptq));
+  if (fit.is_gptq()) LPT_TRY(run_gptq(fit));
   LPT_TRY(output_error(fit, fitted));
+  LPT_TRY(finish_sample(fit, views.bias_change, out_info.sample_error));
   out_info.nearest_error = whole == 0.0 ? 0.0 : nearest / whole;  // NaN for a weight with a NaN
   out_info.fitted_error = whole == 0.0 ? 0.0 : fitted / whole;
-  if (factors != nullptr) std::copy(fit.factors.begin(), fit.factors.end(), static_cast<float *>(factors));
   return {};
 }
 

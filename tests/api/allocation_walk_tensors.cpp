@@ -281,8 +281,9 @@ lpt_status walk_sparse(WalkWorld &w) {
   LPT_TEST_TRY(lpt_calibration_add(w.c, calibration, w.halves.get(), nullptr));
   LPT_TEST_TRY(lpt_calibration_read(w.c, calibration, LPT_CALIBRATION_VALUE_GRAM, w.z.get()));
   lpt_weights_fit_options weights_fit = LPT_WEIGHTS_FIT_OPTIONS_INIT;
-  weights_fit.cross_gram = dense;
-  LPT_TEST_TRY(lpt_weights_fit(w.c, w.y.get(), dense, &weights_fit, w.z.get(), nullptr, nullptr));
+  weights_fit.cross_gram = weights_fit.inputs = dense;
+  weights_fit.input_format = LPT_FORMAT_MXFP8_E4M3;
+  LPT_TEST_TRY(lpt_weights_fit(w.c, w.y.get(), dense, &weights_fit, w.z.get(), nullptr, nullptr, nullptr));
   return lpt_sparse_order(w.c, w.x.get(), nullptr, order, &values);
 }
 

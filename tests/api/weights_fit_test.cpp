@@ -1,86 +1,12 @@
-// Fitted weights against GPTQ and AWQ written from their definitions in double. The tests round by lpt_quantize().
+// FittedLayer weights against GPTQ written from its definition in double. The tests round by lpt_quantize().
 #include <numeric>
 
-#include "tests/api/support.hpp"
+#include "tests/api/weights_fit_layer.hpp"
 
 namespace lpt::test {
 namespace {
 
 using Numbers = std::vector<double>;
-
-constexpr int64_t kRows = 24;
-
-// A weight, and the Gram matrix of correlated inputs of which a few columns are large.
-struct Layer {
-  int64_t columns;
-  Numbers weight, gram;
-
-  explicit Layer(int64_t width, uint64_t place = 0) : columns(width), weight(draw_normal(300 + place, kRows * width)) {
-    const int64_t count = 2 * columns;
-    Numbers inputs = draw_normal(301 + place, count * columns);
-    for (int64_t t = 0; t < count; ++t) {
-      double *const input = inputs.data() + t * columns;
-      for (int64_t c = 1; c < columns; ++c) input[c] = 0.8 * input[c - 1] + 0.6 * input[c];
-      for (int64_t c = 3; c < columns; c += 11) input[c] *= 8;
-      input[columns - 1] *= 20;  // of the block that is not full
-    }
-    gram.assign(static_cast<size_t>(columns * columns), 0.0);
-    for (int64_t t = 0; t < count; ++t) {
-      for (int64_t i = 0; i < columns; ++i) {
-        for (int64_t j = 0; j < columns; ++j)
-          at(i, j) += inputs[static_cast<size_t>(t * columns + i)] * inputs[static_cast<size_t>(t * columns + j)];
-      }
-    }
-    for (double &number : gram) number = static_cast<double>(static_cast<float>(number));
-    for (double &number : weight) number = static_cast<double>(static_cast<float>(number));
-  }
-
-  double &at(int64_t i, int64_t j) { return gram[static_cast<size_t>(i * columns + j)]; }
-  double at(int64_t i, int64_t j) const { return gram[static_cast<size_t>(i * columns + j)]; }
-
-  // The squared error of decoded weights, relative to the outputs.
-  double error(const Numbers &decoded) const {
-    double sum = 0, whole = 0;
-    for (int64_t r = 0; r < kRows; ++r) {
-      const double *const w = weight.data() + r * columns, *const q = decoded.data() + r * columns;
-      for (int64_t i = 0; i < columns; ++i) {
-        for (int64_t j = 0; j < columns; ++j) {
-          sum += (w[i] - q[i]) * at(i, j) * (w[j] - q[j]);
-          whole += w[i] * at(i, j) * w[j];
-        }
-      }
-    }
-    return sum / whole;
-  }
-};
-
-struct Fitted {
-  Numbers decoded;
-  std::vector<uint8_t> bytes;
-  Numbers factors;
-  lpt_weights_fit_info info = LPT_WEIGHTS_FIT_INFO_INIT;
-};
-
-Fitted fit(lpt_context *c, const Layer &layer, lpt_format format, const lpt_weights_fit_options &options,
-           bool has_factors = false) {
-  Fitted fitted;
-  const Tensor weight = tensor_of(c, LPT_FORMAT_F32, kRows, layer.columns, layer.weight),
-               gram = tensor_of(c, LPT_FORMAT_F64, layer.columns, layer.columns, layer.gram),
-               output = make_tensor(c, format, kRows, layer.columns),
-               factors = make_tensor(c, LPT_FORMAT_F32, {layer.columns});
-  EXPECT_TRUE(ok(c, lpt_weights_fit(c, weight.get(), gram.get(), &options, output.get(),
-                                    has_factors ? factors.get() : nullptr, &fitted.info)));
-  fitted.decoded = numbers_of(c, output.get());
-  fitted.bytes = bytes_of(c, output.get());
-  if (has_factors) fitted.factors = numbers_of(c, factors.get());
-  return fitted;
-}
-
-lpt_weights_fit_options gptq(lpt_weights_fit_order order = LPT_WEIGHTS_FIT_ORDER_COLUMNS) {
-  lpt_weights_fit_options options = LPT_WEIGHTS_FIT_OPTIONS_INIT;
-  options.order = order;
-  return options;
-}
 
 // Inverts a positive definite matrix by Gauss-Jordan elimination.
 Numbers inverse_of(Numbers matrix, int64_t size) {
@@ -111,11 +37,11 @@ struct BlockCast {
   int64_t width;
 
   BlockCast(lpt_context *context, lpt_format format, int64_t columns)
-      : c(context), codes(make_tensor(context, format, kRows, columns)), width(columns) {}
+      : c(context), codes(make_tensor(context, format, kFitRows, columns)), width(columns) {}
   Numbers round(const Numbers &block, lpt_scale_rule rule) const {
     lpt_quantize_options options = LPT_QUANTIZE_OPTIONS_INIT;
     options.scale_rule = rule;
-    const Tensor source = tensor_of(c, LPT_FORMAT_F32, kRows, width, block);
+    const Tensor source = tensor_of(c, LPT_FORMAT_F32, kFitRows, width, block);
     EXPECT_TRUE(ok(c, lpt_quantize(c, source.get(), &options, codes.get(), nullptr)));
     return numbers_of(c, codes.get());
   }
@@ -123,7 +49,7 @@ struct BlockCast {
 
 // GPTQ by its definition, for a format with blocks of `width` columns: remove the first column of the rest from the inverse in
 // each step, without a Cholesky factor.
-Numbers gptq_in_double(lpt_context *c, const Layer &layer, lpt_format format, int64_t width,
+Numbers gptq_in_double(lpt_context *c, const FitLayer &layer, lpt_format format, int64_t width,
                        const std::vector<int64_t> &order, bool has_given_scales) {
   const int64_t columns = layer.columns;
   Numbers damped = layer.gram, weight = layer.weight, decoded(weight.size());
@@ -133,7 +59,7 @@ Numbers gptq_in_double(lpt_context *c, const Layer &layer, lpt_format format, in
   Numbers inverse = inverse_of(damped, columns);
   const auto block_of = [&](const Numbers &from, int64_t begin) {
     Numbers block;
-    for (int64_t r = 0; r < kRows; ++r) {
+    for (int64_t r = 0; r < kFitRows; ++r) {
       for (int64_t i = begin; i < std::min(begin + width, columns); ++i)
         block.push_back(from[static_cast<size_t>(r * columns + i)]);
     }
@@ -152,7 +78,7 @@ Numbers gptq_in_double(lpt_context *c, const Layer &layer, lpt_format format, in
     has_started[static_cast<size_t>(column / width)] = true;
     const Numbers rounded = cast.round(block_of(weight, begin), LPT_SCALE_RULE_FIXED);
     const double diagonal = inverse[static_cast<size_t>(column * columns + column)];
-    for (int64_t r = 0; r < kRows; ++r) {
+    for (int64_t r = 0; r < kFitRows; ++r) {
       const size_t at = static_cast<size_t>(r * columns + column);
       decoded[at] = rounded[static_cast<size_t>(r * cast.width + column - begin)];
       const double error = (weight[at] - decoded[at]) / diagonal;
@@ -172,7 +98,7 @@ Numbers gptq_in_double(lpt_context *c, const Layer &layer, lpt_format format, in
   return decoded;
 }
 
-std::vector<int64_t> order_of(const Layer &layer, lpt_weights_fit_order order, int64_t width) {
+std::vector<int64_t> order_of(const FitLayer &layer, lpt_weights_fit_order order, int64_t width) {
   std::vector<int64_t> places(static_cast<size_t>(layer.columns));
   std::iota(places.begin(), places.end(), 0);
   const auto most = [&](int64_t block) {
@@ -204,8 +130,8 @@ TEST(WeightsFit, GptqIsItsDefinition) {
     for (const lpt_weights_fit_order order : kOrders) {
       for (const int64_t columns : {40, 200}) {
         SCOPED_TRACE(std::string(name) + " order " + std::to_string(order) + " columns " + std::to_string(columns));
-        const Layer layer(columns);
-        const Fitted fitted = fit(c, layer, format, gptq(order));
+        const FitLayer layer(columns);
+        const FittedLayer fitted = fit_layer(c, layer, format, gptq_options(order));
         const Numbers expected = gptq_in_double(c, layer, format, width, order_of(layer, order, width),
                                                 order == LPT_WEIGHTS_FIT_ORDER_DIAGONAL);
         EXPECT_EQ(expected, fitted.decoded);
@@ -219,7 +145,7 @@ TEST(WeightsFit, GptqIsItsDefinition) {
 TEST(WeightsFit, GptqOfIndependentInputsRoundsToNearest) {
   const Context context = make_context(2);
   lpt_context *const c = context.get();
-  Layer layer(130);
+  FitLayer layer(130);
   for (int64_t i = 0; i < layer.columns; ++i) {
     for (int64_t j = 0; j < layer.columns; ++j) layer.at(i, j) = i == j ? 3.0 : 0.0;
   }
@@ -229,67 +155,24 @@ TEST(WeightsFit, GptqOfIndependentInputsRoundsToNearest) {
     const lpt_format_description facts = describe(format);
     const bool is_index = format == LPT_FORMAT_INT32 || format == LPT_FORMAT_INT64;
     if (facts.sparse_kept != 0 || is_index) continue;
-    const Tensor source = tensor_of(c, LPT_FORMAT_F32, kRows, layer.columns, layer.weight);
-    const Tensor nearest = make_tensor(c, format, kRows, layer.columns);
+    const Tensor source = tensor_of(c, LPT_FORMAT_F32, kFitRows, layer.columns, layer.weight);
+    const Tensor nearest = make_tensor(c, format, kFitRows, layer.columns);
     if (lpt_quantize(c, source.get(), nullptr, nearest.get(), nullptr) != LPT_OK) continue;
     const Numbers expected = numbers_of(c, nearest.get());
     if (std::any_of(expected.begin(), expected.end(), [](double x) { return std::isnan(x); })) continue;  // no sign
     ++checked;
     for (const lpt_weights_fit_order order : kOrders) {
-      const Fitted fitted = fit(c, layer, format, gptq(order));
+      const FittedLayer fitted = fit_layer(c, layer, format, gptq_options(order));
       EXPECT_EQ(expected, fitted.decoded) << name_of(format) << " order " << order;
     }
   }
   EXPECT_GT(checked, 50);
 }
 
-TEST(WeightsFit, FactorsAreThoseOfAwq) {
-  const Context context = make_context(2);
-  lpt_context *const c = context.get();
-  lpt_format format = LPT_FORMAT_NONE;
-  ASSERT_TRUE(ok(c, lpt_format_from_name(c, "int4_1x32", &format)));
-  const Layer layer(96);
-  lpt_weights_fit_options options = LPT_WEIGHTS_FIT_OPTIONS_INIT;
-  options.method = LPT_WEIGHTS_FIT_METHOD_NEAREST;
-  const Fitted fitted = fit(c, layer, format, options, true);
-  const auto factors_of = [&](double ratio) {
-    Numbers factors;
-    for (int64_t i = 0; i < layer.columns; ++i) factors.push_back(std::pow(std::sqrt(layer.at(i, i)), ratio));
-    const auto [least, most] = std::minmax_element(factors.begin(), factors.end());
-    const double root = std::sqrt(*least * *most);
-    for (double &factor : factors) factor = static_cast<double>(static_cast<float>(factor / root));
-    return factors;
-  };
-  const auto rounded = [&](const Numbers &factors) {
-    Numbers scaled = layer.weight;
-    for (size_t i = 0; i < scaled.size(); ++i) scaled[i] *= factors[i % factors.size()];
-    return numbers_of(c, tensor_of(c, format, kRows, layer.columns, scaled).get());
-  };
-  const auto error_of = [&](const Numbers &decoded, const Numbers &factors) {
-    Numbers divided = decoded;
-    for (size_t i = 0; i < divided.size(); ++i) divided[i] /= factors[i % factors.size()];
-    return layer.error(divided);
-  };
-  double best = HUGE_VAL;
-  for (int i = 0; i < 20; ++i) best = std::min(best, error_of(rounded(factors_of(i / 20.0)), factors_of(i / 20.0)));
-  EXPECT_GT(fitted.info.ratio, 0.0);
-  EXPECT_EQ(rounded(fitted.factors), fitted.decoded);
-  for (size_t i = 0; i < fitted.factors.size(); ++i)
-    EXPECT_NEAR(factors_of(fitted.info.ratio)[i], fitted.factors[i], 1e-6 * fitted.factors[i]);
-  EXPECT_NEAR(best, fitted.info.fitted_error, 1e-4 * best);
-  EXPECT_NEAR(best, error_of(fitted.decoded, fitted.factors), 1e-4 * best);
-  EXPECT_LT(fitted.info.fitted_error, 0.8 * fitted.info.nearest_error);
-  // Both together.
-  const Fitted both = fit(c, layer, format, gptq(), true);
-  EXPECT_EQ(fitted.factors, both.factors);
-  EXPECT_NEAR(both.info.fitted_error, error_of(both.decoded, both.factors), 1e-4 * both.info.fitted_error);
-  EXPECT_LT(both.info.fitted_error, fitted.info.fitted_error);
-}
-
 TEST(WeightsFit, FollowsTheReferenceByItsDefinition) {
   const Context context = make_context(2);
   lpt_context *const c = context.get();
-  Layer layer(72);
+  FitLayer layer(72);
   const int64_t size = layer.columns;
   // gram is of the inputs, the reference has other ones: cross_gram is not symmetric.
   const Numbers noise = draw_normal(310, size * size, 0.02);
@@ -302,10 +185,10 @@ TEST(WeightsFit, FollowsTheReferenceByItsDefinition) {
     }
   }
   const Tensor cross_gram = tensor_of(c, LPT_FORMAT_F64, size, size, cross);
-  lpt_weights_fit_options options = gptq(LPT_WEIGHTS_FIT_ORDER_BLOCKS);
+  lpt_weights_fit_options options = gptq_options(LPT_WEIGHTS_FIT_ORDER_BLOCKS);
   options.cross_gram = cross_gram.get();
   options.method = LPT_WEIGHTS_FIT_METHOD_NEAREST;
-  const Fitted exact = fit(c, layer, LPT_FORMAT_F32, options);
+  const FittedLayer exact = fit_layer(c, layer, LPT_FORMAT_F32, options);
   // weight · (cross_gram + d) · inverse(gram + d)
   double damping = 0;
   for (int64_t i = 0; i < size; ++i) damping += 0.01 * layer.at(i, i) / static_cast<double>(size);
@@ -332,10 +215,11 @@ TEST(WeightsFit, FollowsTheReferenceByItsDefinition) {
   // The other methods fit that weight.
   for (const bool has_factors : {false, true}) {
     options.method = LPT_WEIGHTS_FIT_METHOD_GPTQ;
-    const Fitted followed = fit(c, layer, LPT_FORMAT_INT4_1X32, options, has_factors);
-    Layer other = layer;
+    const FittedLayer followed = fit_layer(c, layer, LPT_FORMAT_INT4_1X32, options, has_factors);
+    FitLayer other = layer;
     other.weight = exact.decoded;
-    const Fitted direct = fit(c, other, LPT_FORMAT_INT4_1X32, gptq(LPT_WEIGHTS_FIT_ORDER_BLOCKS), has_factors);
+    const FittedLayer direct =
+        fit_layer(c, other, LPT_FORMAT_INT4_1X32, gptq_options(LPT_WEIGHTS_FIT_ORDER_BLOCKS), has_factors);
     EXPECT_EQ(direct.bytes, followed.bytes) << has_factors;
     EXPECT_EQ(direct.info.fitted_error, followed.info.fitted_error);
     EXPECT_GT(followed.info.nearest_error, direct.info.nearest_error);
@@ -343,11 +227,12 @@ TEST(WeightsFit, FollowsTheReferenceByItsDefinition) {
 }
 
 TEST(WeightsFit, IsIndependentOfThreads) {
-  const Layer layer(200);
-  std::vector<Fitted> found;
+  const FitLayer layer(200);
+  std::vector<FittedLayer> found;
   for (const int threads : {1, 3}) {
     const Context context = make_context(threads);
-    found.push_back(fit(context.get(), layer, LPT_FORMAT_NVFP4, gptq(LPT_WEIGHTS_FIT_ORDER_BLOCKS), true));
+    found.push_back(
+        fit_layer(context.get(), layer, LPT_FORMAT_NVFP4, gptq_options(LPT_WEIGHTS_FIT_ORDER_BLOCKS), true));
   }
   EXPECT_EQ(found[0].bytes, found[1].bytes);
   EXPECT_EQ(found[0].info.fitted_error, found[1].info.fitted_error);
@@ -357,13 +242,13 @@ TEST(WeightsFit, IsIndependentOfThreads) {
 TEST(WeightsFit, RoundsColumnsWithoutInputsToNearest) {
   const Context context = make_context(1);
   lpt_context *const c = context.get();
-  Layer layer(64);
+  FitLayer layer(64);
   for (int64_t i = 0; i < layer.columns; ++i) layer.at(5, i) = layer.at(i, 5) = 0.0;
-  const Fitted fitted = fit(c, layer, LPT_FORMAT_E4M3FN_ROW, gptq(), true);
-  const Tensor nearest = tensor_of(c, LPT_FORMAT_E4M3FN_ROW, kRows, layer.columns, layer.weight);
+  const FittedLayer fitted = fit_layer(c, layer, LPT_FORMAT_E4M3FN_ROW, gptq_options(), true);
+  const Tensor nearest = tensor_of(c, LPT_FORMAT_E4M3FN_ROW, kFitRows, layer.columns, layer.weight);
   EXPECT_EQ(1.0, fitted.factors[5]);
-  const Fitted without = fit(c, layer, LPT_FORMAT_E4M3FN_ROW, gptq());
-  for (int64_t r = 0; r < kRows; ++r) {
+  const FittedLayer without = fit_layer(c, layer, LPT_FORMAT_E4M3FN_ROW, gptq_options());
+  for (int64_t r = 0; r < kFitRows; ++r) {
     const size_t at = static_cast<size_t>(r * layer.columns + 5);
     EXPECT_EQ(numbers_of(c, nearest.get())[at], without.decoded[at]) << r;
   }
@@ -372,20 +257,20 @@ TEST(WeightsFit, RoundsColumnsWithoutInputsToNearest) {
 TEST(WeightsFit, RoundsToNearestWithoutInputs) {
   const Context context = make_context(1);
   lpt_context *const c = context.get();
-  Layer layer(64);
+  FitLayer layer(64);
   for (double &number : layer.gram) number = 0.0;
-  const Fitted fitted = fit(c, layer, LPT_FORMAT_NVFP4, gptq(), true);
-  EXPECT_EQ(numbers_of(c, tensor_of(c, LPT_FORMAT_NVFP4, kRows, 64, layer.weight).get()), fitted.decoded);
+  const FittedLayer fitted = fit_layer(c, layer, LPT_FORMAT_NVFP4, gptq_options(), true);
+  EXPECT_EQ(numbers_of(c, tensor_of(c, LPT_FORMAT_NVFP4, kFitRows, 64, layer.weight).get()), fitted.decoded);
   EXPECT_EQ(Numbers(64, 1.0), fitted.factors);
   EXPECT_EQ(0.0, fitted.info.fitted_error);
 }
 
 TEST(WeightsFit, KeepsNanInItsRow) {
   const Context context = make_context(1);
-  Layer layer(64);
-  const Fitted clean = fit(context.get(), layer, LPT_FORMAT_INT4_1X32, gptq());
+  FitLayer layer(64);
+  const FittedLayer clean = fit_layer(context.get(), layer, LPT_FORMAT_INT4_1X32, gptq_options());
   layer.weight[64 + 3] = NAN;
-  const Fitted fitted = fit(context.get(), layer, LPT_FORMAT_INT4_1X32, gptq());
+  const FittedLayer fitted = fit_layer(context.get(), layer, LPT_FORMAT_INT4_1X32, gptq_options());
   EXPECT_TRUE(std::isnan(fitted.decoded[64 + 3]) && std::isnan(fitted.info.fitted_error));
   for (size_t i = 0; i < clean.decoded.size(); ++i) {
     if (i / 64 == 1) continue;
@@ -395,11 +280,11 @@ TEST(WeightsFit, KeepsNanInItsRow) {
 
 TEST(WeightsFit, RaisesTheDampingOfASingularMatrix) {
   const Context context = make_context(1);
-  Layer layer(64);
+  FitLayer layer(64);
   for (double &number : layer.gram) number = 2.0;  // inputs with equal columns
-  lpt_weights_fit_options options = gptq();
+  lpt_weights_fit_options options = gptq_options();
   options.damping = 0.0;
-  const Fitted fitted = fit(context.get(), layer, LPT_FORMAT_E4M3FN_ROW, options);
+  const FittedLayer fitted = fit_layer(context.get(), layer, LPT_FORMAT_E4M3FN_ROW, options);
   EXPECT_GT(fitted.info.damping, 0.0);
   EXPECT_LT(fitted.info.damping, 1e-6);
   EXPECT_LT(fitted.info.fitted_error, fitted.info.nearest_error);
@@ -408,19 +293,20 @@ TEST(WeightsFit, RaisesTheDampingOfASingularMatrix) {
 TEST(WeightsFit, RejectsWhatDoesNotFit) {
   const Context context = make_context(1);
   lpt_context *const c = context.get();
-  const Layer layer(32);
-  const Tensor weight = tensor_of(c, LPT_FORMAT_F32, kRows, 32, layer.weight),
-               output = make_tensor(c, LPT_FORMAT_NVFP4, kRows, 32),
+  const FitLayer layer(32);
+  const Tensor weight = tensor_of(c, LPT_FORMAT_F32, kFitRows, 32, layer.weight),
+               output = make_tensor(c, LPT_FORMAT_NVFP4, kFitRows, 32),
                gram = tensor_of(c, LPT_FORMAT_F64, 32, 32, layer.gram), factors = make_tensor(c, LPT_FORMAT_F32, {32});
   const std::vector<uint8_t> codes = bytes_of(c, output.get());
   const auto reject = [&](lpt_status status, const Tensor &of_inputs, const Tensor &target, const Tensor &vector,
                           const lpt_weights_fit_options &options, const std::vector<const char *> &words) {
-    EXPECT_EQ(status, lpt_weights_fit(c, weight.get(), of_inputs.get(), &options, target.get(), vector.get(), nullptr));
+    EXPECT_EQ(status, lpt_weights_fit(c, weight.get(), of_inputs.get(), &options, target.get(), vector.get(), nullptr,
+                                      nullptr));
     expect_words(words, lpt_context_error(c));
     EXPECT_TRUE(status == LPT_CANCELLED || codes == bytes_of(c, output.get())) << words[0];
   };
   const auto changed = [&](int64_t i, int64_t j, double number) {
-    Layer other = layer;
+    FitLayer other = layer;
     other.at(i, j) = number;
     return tensor_of(c, LPT_FORMAT_F64, 32, 32, other.gram);
   };
@@ -429,7 +315,7 @@ TEST(WeightsFit, RejectsWhatDoesNotFit) {
     change(options);
     return options;
   };
-  const lpt_weights_fit_options plain = gptq();
+  const lpt_weights_fit_options plain = gptq_options();
   reject(LPT_INVALID_ARGUMENT, make_tensor(c, LPT_FORMAT_F32, 32, 31), output, factors, plain,
          {"gram is 32 x 31", "32 x 32"});
   reject(LPT_UNSUPPORTED, make_tensor(c, LPT_FORMAT_BF16, 32, 32), output, factors, plain,
@@ -437,9 +323,9 @@ TEST(WeightsFit, RejectsWhatDoesNotFit) {
   reject(LPT_INVALID_ARGUMENT, changed(2, 4, NAN), output, factors, plain, {"gram[2][4] is nan", "finite"});
   reject(LPT_INVALID_ARGUMENT, changed(3, 3, -1.0), output, factors, plain, {"gram[3][3] is -1", "at least 0"});
   reject(LPT_INVALID_ARGUMENT, changed(3, 4, 1e30), output, factors, plain, {"gram is not positive semidefinite"});
-  reject(LPT_INVALID_ARGUMENT, gram, make_tensor(c, LPT_FORMAT_NVFP4, kRows, 48), factors, plain,
+  reject(LPT_INVALID_ARGUMENT, gram, make_tensor(c, LPT_FORMAT_NVFP4, kFitRows, 48), factors, plain,
          {"output is 24 x 48"});
-  reject(LPT_UNSUPPORTED, gram, make_tensor(c, LPT_FORMAT_INT32, kRows, 32), factors, plain, {"output is int32"});
+  reject(LPT_UNSUPPORTED, gram, make_tensor(c, LPT_FORMAT_INT32, kFitRows, 32), factors, plain, {"output is int32"});
   reject(LPT_INVALID_ARGUMENT, gram, weight, factors, plain, {"output", "overlaps weight"});
   reject(LPT_INVALID_ARGUMENT, gram, output, make_tensor(c, LPT_FORMAT_F32, {31}), plain,
          {"input_factors is 31", "32"});
@@ -465,7 +351,8 @@ TEST(WeightsFit, RejectsWhatDoesNotFit) {
          {"options->cross_gram[5][2] is inf", "finite"});
   lpt_weights_fit_options checked = plain;
   checked.flags = LPT_CHECK_ONLY;
-  EXPECT_TRUE(ok(c, lpt_weights_fit(c, weight.get(), gram.get(), &checked, output.get(), factors.get(), nullptr)));
+  EXPECT_TRUE(
+      ok(c, lpt_weights_fit(c, weight.get(), gram.get(), &checked, output.get(), factors.get(), nullptr, nullptr)));
   ASSERT_TRUE(ok(c, lpt_context_set_progress(
                         c, [](void *, int64_t, int64_t) { return 1; }, nullptr)));
   reject(LPT_CANCELLED, gram, output, factors, plain, {"cancel"});

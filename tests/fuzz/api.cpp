@@ -308,10 +308,10 @@ class Caller : lpt::test::CallValues {
     options.order = in_.below(4);
     options.scale_rule = in_.below(24);
     options.damping = in_.real();
-    options.cross_gram = maybe();
+    options.cross_gram = maybe(), options.inputs = maybe(), options.input_format = format();
     lpt_weights_fit_info values = LPT_WEIGHTS_FIT_INFO_INIT;
     lpt_tensor *const weight = tensor(), *const gram = tensor(), *const output = tensor();
-    return lpt_weights_fit(c_, weight, gram, &options, output, maybe(), &values);
+    return lpt_weights_fit(c_, weight, gram, &options, output, maybe(), maybe(), &values);
   }
 
   lpt_status order() {

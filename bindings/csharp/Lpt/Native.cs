@@ -886,6 +886,9 @@ namespace Lpt
         public int Reserved;
         public double Damping;
         public IntPtr CrossGram;
+        public IntPtr Inputs;
+        public IntPtr Reference;
+        public Format InputFormat;
 
         /// <summary>Returns the defaults of the library.</summary>
         public static WeightsFitOptions Default()
@@ -905,6 +908,9 @@ namespace Lpt
         public double FittedError;
         public double Damping;
         public double Ratio;
+        public double SampleError;
+        public int HasMaxima;
+        public int Reserved;
 
         /// <summary>Returns the defaults of the library.</summary>
         public static WeightsFitInfo Default()
@@ -2045,7 +2051,7 @@ namespace Lpt
         [LibraryImport(Library)] public static partial Status lpt_calibration_read(Context context, Calibration calibration, CalibrationValue value, Tensor output);
         [LibraryImport(Library)] public static partial Status lpt_calibration_describe(Context context, Calibration calibration, CalibrationInfo* out_info);
         [LibraryImport(Library)] public static partial Status lpt_calibration_percentile(Context context, Calibration calibration, double share, double* out_magnitude);
-        [LibraryImport(Library)] public static partial Status lpt_weights_fit(Context context, Tensor weight, Tensor gram, WeightsFitOptions* options, Tensor output, Tensor input_factors, WeightsFitInfo* out_info);
+        [LibraryImport(Library)] public static partial Status lpt_weights_fit(Context context, Tensor weight, Tensor gram, WeightsFitOptions* options, Tensor output, Tensor input_factors, Tensor bias_change, WeightsFitInfo* out_info);
         [LibraryImport(Library)] public static partial Status lpt_gemm(Context context, Tensor a, Tensor b, GemmOptions* options, Tensor c);
         [LibraryImport(Library)] public static partial Status lpt_gemm_grouped(Context context, Tensor a, Tensor b, Tensor group_ends, GemmOptions* options, Tensor c);
         [LibraryImport(Library)] public static partial Status lpt_gemm_plan_create(Context context, Tensor a, Tensor b, GemmOptions* options, Tensor c, IntPtr* out_plan);
@@ -2269,7 +2275,7 @@ namespace Lpt
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_calibration_read(Context context, Calibration calibration, CalibrationValue value, Tensor output);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_calibration_describe(Context context, Calibration calibration, CalibrationInfo* out_info);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_calibration_percentile(Context context, Calibration calibration, double share, double* out_magnitude);
-        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_weights_fit(Context context, Tensor weight, Tensor gram, WeightsFitOptions* options, Tensor output, Tensor input_factors, WeightsFitInfo* out_info);
+        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_weights_fit(Context context, Tensor weight, Tensor gram, WeightsFitOptions* options, Tensor output, Tensor input_factors, Tensor bias_change, WeightsFitInfo* out_info);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_gemm(Context context, Tensor a, Tensor b, GemmOptions* options, Tensor c);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_gemm_grouped(Context context, Tensor a, Tensor b, Tensor group_ends, GemmOptions* options, Tensor c);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_gemm_plan_create(Context context, Tensor a, Tensor b, GemmOptions* options, Tensor c, IntPtr* out_plan);

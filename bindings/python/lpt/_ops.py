@@ -291,32 +291,37 @@ def weights_unpack(packed: Tensor, *, out: Any = None, context: Optional[Context
 
 @takes(capi.lpt_weights_fit_options)
 def weights_fit(weight: Any, gram: Any, format: Format = "", *, method: str = "gptq", order: str = "columns",
-                factors: Any = None, out: Any = None, context: Optional[Context] = None,
-                **given: Unpack[WeightsFitOptions]) -> Tuple[Tensor, Optional[Tensor], Dict[str, Any]]:
+                factors: Any = None, bias_change: Any = None, out: Any = None, context: Optional[Context] = None,
+                **given: Unpack[WeightsFitOptions]) -> Tuple[Tensor, Optional[Tensor], Optional[Tensor], Dict[str, Any]]:
     """Quantize the weight of a linear layer so that its outputs for calibration data change little (lpt_weights_fit()).
 
     weight: output columns × input columns. gram: inputsᵀ · inputs of the layer, f32 or f64.
     format: the format of the result; optional if out is given.
     method: "gptq" or "nearest". order: of GPTQ, "columns", "diagonal" or "blocks".
-    factors: True or an output vector, to scale the columns of the weight first (AWQ). Divide the inputs by the factors.
+    factors: True or an output vector, to scale the columns of the weight first (AWQ, and SmoothQuant with inputs). Divide the
+        inputs by the factors.
+    bias_change: True or an output vector, to be added to the bias; requires inputs.
 
-    Returns the quantized weight, the factors or None, and a dict: nearest_error and fitted_error, the squared errors relative
-    to the outputs, damping and ratio.
+    Returns the quantized weight, the factors or None, the change of the bias or None, and a dict: nearest_error, fitted_error
+    and sample_error, the squared errors relative to the outputs, damping, ratio and has_maxima.
     """
     keep: List[Any] = []
     handle, source = handle_of(context), read(weight)
     if out is None and not format:
         raise TypeError('format is "": expected the name or number of a format, or the argument out')
     result = capi.tensor_like(handle, source, format_number(format), 0) if out is None else written(out)
-    vector = None
-    if factors is not None and factors is not False:
-        vector = empty(source.shape[-1], "f32", context=context) if factors is True else written(factors)
+    vectors: List[Optional[Tensor]] = []
+    for vector, length in ((factors, source.shape[-1]), (bias_change, result.size // max(source.shape[-1], 1))):
+        if vector is None or vector is False:
+            vectors.append(None)
+        else:
+            vectors.append(empty(length, "f32", context=context) if vector is True else written(vector))
     chosen = dict(given, method=constant("LPT_WEIGHTS_FIT_METHOD_", method, "method"),
                   order=constant("LPT_WEIGHTS_FIT_ORDER_", order, "order"))
     values = capi.lpt_weights_fit_info()
-    capi.lpt_weights_fit(handle, source, read(gram), options(capi.lpt_weights_fit_options, chosen, keep), result, vector,
+    capi.lpt_weights_fit(handle, source, read(gram), options(capi.lpt_weights_fit_options, chosen, keep), result, *vectors,
                          values)
-    return result, vector, values_of(values)
+    return result, vectors[0], vectors[1], values_of(values)
 
 
 class Calibration:

@@ -48,12 +48,13 @@ _FLAGS = {(capi.lpt_gemm_options, "cast_a_to_bf16"): capi.LPT_GEMM_CAST_A_TO_BF1
           (capi.lpt_gemm_options, "fast_accumulate"): capi.LPT_GEMM_FAST_ACCUMULATE,
           (capi.lpt_linear_gemm_options, "fast_accumulate"): capi.LPT_GEMM_FAST_ACCUMULATE}
 _FORMATS = frozenset(("wire", "first_moment", "second_moment", "compensation", "forward_wire", "backward_wire", "element",
-                      "block_scale", "tensor_scale", "zero_point"))
+                      "block_scale", "tensor_scale", "zero_point", "input_format"))
 # Members that refer to a struct of options, and what a dict for it has.
 _STRUCTS = {"quantize": (capi.lpt_quantize_options, "options of quantize()"), "exaq": (capi.lpt_exaq_options, "bits and clip"),
             "emulation": (capi.lpt_gemm_emulation, "arithmetic and bits")}
 _TENSORS = frozenset(("bias", "residual", "signs", "random_words", "scale_list", "importance", "input_smoothing",
-                      "smoothing", "hadamard_signs", "positions", "mask", "output", "log_sum_exp", "residual_gradient", "cross_gram"))
+                      "smoothing", "hadamard_signs", "positions", "mask", "output", "log_sum_exp", "residual_gradient", "cross_gram",
+                      "inputs", "reference"))
 
 
 def random_of(given: Any) -> Any:

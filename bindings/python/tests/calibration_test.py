@@ -29,15 +29,26 @@ class Calibration(Case):
         draws = Draws(13)
         inputs, weight = matrix(draws, 96, 32), matrix(draws, 8, 32)
         gram = lpt.gemm(inputs, inputs, a_transposed=True)
-        fitted, factors, values = lpt.weights_fit(weight, gram, "int4_1x32", order="blocks")
+        fitted, factors, _, values = lpt.weights_fit(weight, gram, "int4_1x32", order="blocks")
         self.assertEqual(("int4_1x32", (8, 32), None), (fitted.format, fitted.shape, factors))
         self.assertLess(values["fitted_error"], values["nearest_error"])
-        nearest, factors, _ = lpt.weights_fit(weight, gram, "int4_1x32", method="nearest", factors=True)
+        nearest, factors, _, _ = lpt.weights_fit(weight, gram, "int4_1x32", method="nearest", factors=True)
         scaled = floats([x * y for row in weight.tolist() for x, y in zip(row, factors.tolist())], [8, 32])
         self.assertEqual(lpt.quantize(scaled, "int4_1x32").tolist(), nearest.tolist())
-        zeros, _, _ = lpt.weights_fit(weight, gram, "f32", method="nearest", cross_gram=floats([0.0] * 1024, [32, 32]),
+        zeros, _, _, _ = lpt.weights_fit(weight, gram, "f32", method="nearest", cross_gram=floats([0.0] * 1024, [32, 32]),
                                       damping=0.0)
         self.near([[0.0] * 32] * 8, zeros.tolist())
+        options = {"inputs": inputs, "input_format": "int8_row", "bias_change": True}
+        codes, factors, change, values = lpt.weights_fit(weight, gram, "int4_1x32", factors=True, **options)
+        divided = floats([x / y for row in inputs.tolist() for x, y in zip(row, factors.tolist())], [96, 32])
+        outputs = lpt.gemm(lpt.quantize(divided, "int8_row"), codes, b_transposed=True).tolist()
+        exact = lpt.gemm(inputs, weight, b_transposed=True).tolist()
+        means = [sum(x[i] - y[i] for x, y in zip(exact, outputs)) / 96 for i in range(8)]
+        self.near([means], [change.tolist()], 1e-4)
+        error = sum((x - y - mean) ** 2 for row, other in zip(exact, outputs) for x, y, mean in zip(row, other, means))
+        self.near(error / sum(x * x for row in exact for x in row), values["sample_error"], 1e-6)
+        with self.assertRaisesRegex(lpt.InvalidArgument, "bias_change is given without inputs"):
+            lpt.weights_fit(weight, gram, "nvfp4", bias_change=True)
         with self.assertRaisesRegex(TypeError, 'format is "": expected the name or number'):
             lpt.weights_fit(weight, gram)
         with self.assertRaisesRegex(lpt.InvalidArgument, "damping is 2: expected 0 to 1"):

@@ -555,6 +555,9 @@ struct lpt_weights_fit_options
     reserved::Int32
     damping::Cdouble
     cross_gram::Ptr{Cvoid}
+    inputs::Ptr{Cvoid}
+    reference::Ptr{Cvoid}
+    input_format::lpt_format
 end
 
 struct lpt_weights_fit_info
@@ -563,6 +566,9 @@ struct lpt_weights_fit_info
     fitted_error::Cdouble
     damping::Cdouble
     ratio::Cdouble
+    sample_error::Cdouble
+    has_maxima::Int32
+    reserved::Int32
 end
 
 struct lpt_gemm_plan_info
@@ -1144,7 +1150,7 @@ lpt_calibration_all_reduce(context, comm, calibration) = ccall(_symbol(:lpt_cali
 lpt_calibration_read(context, calibration, value, output) = ccall(_symbol(:lpt_calibration_read), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, lpt_calibration_value, Ptr{Cvoid}), context, calibration, value, output)
 lpt_calibration_describe(context, calibration, out_info) = ccall(_symbol(:lpt_calibration_describe), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, Ptr{lpt_calibration_info}), context, calibration, out_info)
 lpt_calibration_percentile(context, calibration, share, out_magnitude) = ccall(_symbol(:lpt_calibration_percentile), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, Cdouble, Ptr{Cdouble}), context, calibration, share, out_magnitude)
-lpt_weights_fit(context, weight, gram, options, output, input_factors, out_info) = ccall(_symbol(:lpt_weights_fit), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Cvoid}, Ptr{lpt_weights_fit_options}, Ptr{Cvoid}, Ptr{Cvoid}, Ptr{lpt_weights_fit_info}), context, weight, gram, options, output, input_factors, out_info)
+lpt_weights_fit(context, weight, gram, options, output, input_factors, bias_change, out_info) = ccall(_symbol(:lpt_weights_fit), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Cvoid}, Ptr{lpt_weights_fit_options}, Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Cvoid}, Ptr{lpt_weights_fit_info}), context, weight, gram, options, output, input_factors, bias_change, out_info)
 lpt_gemm(context, a, b, options, c) = ccall(_symbol(:lpt_gemm), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Cvoid}, Ptr{lpt_gemm_options}, Ptr{Cvoid}), context, a, b, options, c)
 lpt_gemm_grouped(context, a, b, group_ends, options, c) = ccall(_symbol(:lpt_gemm_grouped), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Cvoid}, Ptr{lpt_gemm_options}, Ptr{Cvoid}), context, a, b, group_ends, options, c)
 lpt_gemm_plan_create(context, a, b, options, c, out_plan) = ccall(_symbol(:lpt_gemm_plan_create), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Cvoid}, Ptr{lpt_gemm_options}, Ptr{Cvoid}, Ptr{Ptr{Cvoid}}), context, a, b, options, c, out_plan)

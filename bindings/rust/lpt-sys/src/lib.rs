@@ -759,6 +759,9 @@ pub struct lpt_weights_fit_options {
     pub reserved: i32,
     pub damping: f64,
     pub cross_gram: *const lpt_tensor,
+    pub inputs: *const lpt_tensor,
+    pub reference: *const lpt_tensor,
+    pub input_format: lpt_format,
 }
 
 /// Result of lpt_weights_fit(): squared errors of the outputs, relative to the sum of squares of the outputs.
@@ -770,6 +773,9 @@ pub struct lpt_weights_fit_info {
     pub fitted_error: f64,
     pub damping: f64,
     pub ratio: f64,
+    pub sample_error: f64,
+    pub has_maxima: i32,
+    pub reserved: i32,
 }
 
 /// Options of lpt_gemm(), lpt_gemm_grouped() and lpt_gemm_plan_create().
@@ -2236,7 +2242,7 @@ extern "C" {
     /// Returns a magnitude that a share of the elements does not exceed.
     pub fn lpt_calibration_percentile(context: *mut lpt_context, calibration: *const lpt_calibration, share: f64, out_magnitude: *mut f64) -> lpt_status;
     /// Quantizes the weight of a linear layer so that its outputs for calibration data change little.
-    pub fn lpt_weights_fit(context: *mut lpt_context, weight: *const lpt_tensor, gram: *const lpt_tensor, options: *const lpt_weights_fit_options, output: *mut lpt_tensor, input_factors: *mut lpt_tensor, out_info: *mut lpt_weights_fit_info) -> lpt_status;
+    pub fn lpt_weights_fit(context: *mut lpt_context, weight: *const lpt_tensor, gram: *const lpt_tensor, options: *const lpt_weights_fit_options, output: *mut lpt_tensor, input_factors: *mut lpt_tensor, bias_change: *mut lpt_tensor, out_info: *mut lpt_weights_fit_info) -> lpt_status;
     /// Multiplies two matrices, or two batches of matrices, of any formats.
     pub fn lpt_gemm(context: *mut lpt_context, a: *const lpt_tensor, b: *const lpt_tensor, options: *const lpt_gemm_options, c: *mut lpt_tensor) -> lpt_status;
     /// Multiplies groups of rows, each by its own matrix, as in a mixture of experts.

@@ -232,7 +232,7 @@ fn lpt_calibration_info_is_laid_out_as_in_c() {
 
 #[test]
 fn lpt_weights_fit_options_is_laid_out_as_in_c() {
-    assert_eq!(size_of::<lpt_weights_fit_options>(), 48);
+    assert_eq!(size_of::<lpt_weights_fit_options>(), 72);
     assert_eq!(offset!(lpt_weights_fit_options, struct_size), 0);
     assert_eq!(offset!(lpt_weights_fit_options, flags), 8);
     assert_eq!(offset!(lpt_weights_fit_options, method), 16);
@@ -241,16 +241,22 @@ fn lpt_weights_fit_options_is_laid_out_as_in_c() {
     assert_eq!(offset!(lpt_weights_fit_options, reserved), 28);
     assert_eq!(offset!(lpt_weights_fit_options, damping), 32);
     assert_eq!(offset!(lpt_weights_fit_options, cross_gram), 40);
+    assert_eq!(offset!(lpt_weights_fit_options, inputs), 48);
+    assert_eq!(offset!(lpt_weights_fit_options, reference), 56);
+    assert_eq!(offset!(lpt_weights_fit_options, input_format), 64);
 }
 
 #[test]
 fn lpt_weights_fit_info_is_laid_out_as_in_c() {
-    assert_eq!(size_of::<lpt_weights_fit_info>(), 40);
+    assert_eq!(size_of::<lpt_weights_fit_info>(), 56);
     assert_eq!(offset!(lpt_weights_fit_info, struct_size), 0);
     assert_eq!(offset!(lpt_weights_fit_info, nearest_error), 8);
     assert_eq!(offset!(lpt_weights_fit_info, fitted_error), 16);
     assert_eq!(offset!(lpt_weights_fit_info, damping), 24);
     assert_eq!(offset!(lpt_weights_fit_info, ratio), 32);
+    assert_eq!(offset!(lpt_weights_fit_info, sample_error), 40);
+    assert_eq!(offset!(lpt_weights_fit_info, has_maxima), 48);
+    assert_eq!(offset!(lpt_weights_fit_info, reserved), 52);
 }
 
 #[test]
