@@ -122,6 +122,7 @@ NAMED = [
     Element("int4", integer("int4", 4)),
     Element("uint4", integer("uint4", 4, is_signed=False)),
     Element("int2", integer("int2", 2)),
+    Element("int3", integer("int3", 3)),
 ]
 E3M0 = Element("e3m0", described("e3m0", 3, 0, 3, "finite"))
 CUSTOM = [

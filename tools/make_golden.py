@@ -27,8 +27,8 @@ Where LPT differs, the script writes the result of LPT:
                without NaN gives code 0 (ml_dtypes: -0 in e2m1fn, e2m3fn, e3m2fn)
     e8m0fnu    zero of either sign gives code 0, which is 2^-127, because a scale of zeros must be a number (ml_dtypes:
                NaN)
-    integers   rint of numpy, saturated symmetrically: -127 ... 127 for int8, and the same for int16, int4, int2; uint4
-               to 0 ... 15 (ml_dtypes truncates int4, int2 and uint4 with wraparound). A ternary element is an int2: its
+    integers   rint of numpy, saturated symmetrically: -127 ... 127 for int8, and the same for int16, int4, int3, int2; uint4
+               to 0 ... 15 (ml_dtypes truncates int4, int2 and uint4 with wraparound, and has no int3). A ternary element is an int2: its
                codes are 0, 1 and 3 for 0, 1 and -1.
     q1_6       the element of MXINT8, int8 in units of 1/64: rint of 64 times the value, saturated to -127 ... 127
 """
@@ -79,6 +79,8 @@ class Integer(Element):
         return (units & ((1 << self.bits) - 1)).astype(self.code_type)
 
     def decode(self, codes):
+        if self.bits == 3:  # no type of ml_dtypes: extends the sign
+            return ((codes << 5).astype(np.int8) >> 5).astype(np.float32)
         return super().decode(codes) / self.per_one
 
 
@@ -102,6 +104,7 @@ ELEMENTS = [
     Integer("int4", ml_dtypes.int4, 4),
     Integer("uint4", ml_dtypes.uint4, 4),
     Integer("int2", ml_dtypes.int2, 2),
+    Integer("int3", np.int8, 3),
 ]
 
 

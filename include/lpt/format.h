@@ -58,6 +58,7 @@ enum lpt_format_values {
   LPT_FORMAT_BNB_FP4 = 26, /**< The 16 levels of FP4 in bitsandbytes, -1 to 1; two per byte. */
   LPT_FORMAT_INT32 = 27,   /**< Signed 32-bit integer: indices, such as targets. */
   LPT_FORMAT_INT64 = 28,   /**< Signed 64-bit integer: indices, such as targets. */
+  LPT_FORMAT_INT3 = 29,    /**< Signed integer; casts use -3 to 3; eight in three bytes. */
 
   LPT_FORMAT_E4M3FN_TENSOR = 64,   /**< e4m3fn, one f32 scale. */
   LPT_FORMAT_E4M3FN_ROW = 65,      /**< e4m3fn, one f32 scale per row. */

@@ -69,6 +69,7 @@ constexpr Element kElementUint8 = {8, 0, 0, 255, 255, 0, false, true};
 constexpr Element kElementInt16 = {16, 0, 0, 32767, 32767, 0, true, true};
 constexpr Element kElementInt4 = {4, 0, 0, 7, 7, 0, true, true};
 constexpr Element kElementUint4 = {4, 0, 0, 15, 15, 0, false, true};
+constexpr Element kElementInt3 = {3, 0, 0, 3, 3, 0, true, true};
 constexpr Element kElementInt2 = {2, 0, 0, 1, 1, 0, true, true};
 constexpr Element kElementTernary = {2, 0, 0, 1, 1, 0, true, true, false, false, true};
 constexpr Element kElementQ16 = {8, 6, 0, 127, 127, 0, true, true};

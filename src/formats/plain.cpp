@@ -88,6 +88,7 @@ constexpr PlainPreset kPlains[] = {
     {"bnb_fp4",     LPT_FORMAT_BNB_FP4,     { 4, 0, 0,  0, LPT_ELEMENT_SPECIAL_LIST,    1,     &kElementBnbFp4}},
     {"int32",       LPT_FORMAT_INT32,       {32, 0, 31, 0, LPT_ELEMENT_SPECIAL_INTEGER, INT32_MAX, nullptr}},
     {"int64",       LPT_FORMAT_INT64,       {64, 0, 63, 0, LPT_ELEMENT_SPECIAL_INTEGER, 0x1p63, nullptr}},
+    {"int3",        LPT_FORMAT_INT3,        { 3, 0, 2,  0, LPT_ELEMENT_SPECIAL_INTEGER, 3,     &kElementInt3}},
 };
 // clang-format on
 

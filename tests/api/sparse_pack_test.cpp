@@ -10,9 +10,9 @@ namespace {
 
 // All kinds of formats: each packing without scales, and scales of each shape.
 constexpr const char *kFormats[] = {
-    "f64",   "f32",   "bf16",        "f16",       "e4m3fn",        "e5m2",           "e2m1fn",         "e3m2fn",
-    "int8",  "int4",  "int2",        "ternary",   "e4m3fn_tensor", "int8_row",       "mxfp8_e4m3",     "mxfp6_e2m3",
-    "mxfp4", "nvfp4", "nvfp4_16x16", "int4_1x32", "e4m3fn_1x128",  "e4m3fn_128x128", "int8/column/f32"};
+    "f64",        "f32",   "bf16",  "f16",         "e4m3fn",    "e5m2",          "e2m1fn",         "e3m2fn",
+    "int8",       "int4",  "int2",  "int3",        "ternary",   "e4m3fn_tensor", "int8_row",       "mxfp8_e4m3",
+    "mxfp6_e2m3", "mxfp4", "nvfp4", "nvfp4_16x16", "int4_1x32", "e4m3fn_1x128",  "e4m3fn_128x128", "int8/column/f32"};
 
 lpt_format sparse_named(const std::string &name) { return format_named((name + "/2:4").c_str()); }
 

@@ -53,6 +53,7 @@ constexpr Definition kDefinitions[] = {
     {"q1_6", kElementQ16, 0, 6, 128},
     {"int4", kElementInt4, 0, 0, 8},
     {"uint4", kElementUint4, 0, 0, 16},
+    {"int3", kElementInt3, 0, 0, 4},
     {"int2", kElementInt2, 0, 0, 2},
 };
 

@@ -47,6 +47,7 @@ constexpr NamedPreset kPresets[] = {
     {LPT_FORMAT_BNB_FP4, "bnb_fp4", nullptr},
     {LPT_FORMAT_INT32, "int32", nullptr},
     {LPT_FORMAT_INT64, "int64", nullptr},
+    {LPT_FORMAT_INT3, "int3", nullptr},
     {LPT_FORMAT_E4M3FN_TENSOR, "e4m3fn_tensor", "e4m3fn/tensor/f32"},
     {LPT_FORMAT_E4M3FN_ROW, "e4m3fn_row", "e4m3fn/row/f32"},
     {LPT_FORMAT_E4M3FN_1X128, "e4m3fn_1x128", "e4m3fn/1x128/f32"},
@@ -177,7 +178,7 @@ TEST(Format, TakesADescribedFormatApart) {
 }
 
 TEST(Format, RejectsNumbersThatAreNone) {
-  std::vector<lpt_format> numbers = {LPT_FORMAT_NONE, -1, 29, 63, 99, 12345, INT64_MIN, INT64_MAX, lpt_format{1} << 62};
+  std::vector<lpt_format> numbers = {LPT_FORMAT_NONE, -1, 30, 63, 99, 12345, INT64_MIN, INT64_MAX, lpt_format{1} << 62};
   for (const NamedPreset &preset : kPresets) numbers.push_back(preset.id | lpt_format{1} << 62);
   for (lpt_format number : numbers) {
     Format format;
@@ -455,9 +456,9 @@ TEST(FormatDescription, MakesEveryCombinationThatIsAllowed) {
       }
     }
   }
-  // 28 elements. All but f64, f32, int32, int64, e8m0fnu, uint8 and uint4 have: a tensor scale alone, or 3 block scales × 2
+  // 29 elements. All but f64, f32, int32, int64, e8m0fnu, uint8 and uint4 have: a tensor scale alone, or 3 block scales × 2
   // tensor scales × 8 blocks.
-  EXPECT_EQ(28 + 21 * (1 + 3 * 2 * 8), count);
+  EXPECT_EQ(29 + 22 * (1 + 3 * 2 * 8), count);
   EXPECT_EQ(static_cast<size_t>(count), ids.size());
 }
 

@@ -72,8 +72,9 @@ void expect_bits(const Element &element, int64_t columns) {
 
 TEST(Packing, PutsElementIAtBitsITimesItsWidth) {
   // Every width from 2 bits: presets and custom elements.
-  for (const char *name : {"int2", "ue1m1b1-finite", "e1m1b1-finite", "ue2m1b1-nan", "e2m1fn", "uint4", "e2m2b1-ieee",
-                           "e3m2fn", "e2m3fn", "e4m2b7-finite", "e4m3fn", "uint8", "q1_6", "f16", "int16"}) {
+  for (const char *name :
+       {"int2", "int3", "ue1m1b1-finite", "e1m1b1-finite", "ue2m1b1-nan", "e2m1fn", "uint4", "e2m2b1-ieee", "e3m2fn",
+        "e2m3fn", "e4m2b7-finite", "e4m3fn", "uint8", "q1_6", "f16", "int16"}) {
     for (int64_t columns = 0; columns < 20; ++columns) expect_bits(element_of(named(name)), columns);
   }
 }

@@ -28,7 +28,8 @@ TEST(GemmArithmetic, IsThatOfOneRow) {
 }
 
 TEST(GemmArithmetic, OfShiftsTakesOnePowerOfTwoAndOneInteger) {
-  for (const char *integer : {"int8", "int4", "int2", "ternary", "int8_row", "int4_1x32", "uint4_1x128", "q1_6"}) {
+  for (const char *integer :
+       {"int8", "int4", "int2", "int3", "ternary", "int8_row", "int4_1x32", "uint4_1x128", "q1_6"}) {
     EXPECT_EQ(takers(LPT_GEMM_ARITHMETIC_SHIFT, "e3m0", integer), Names{"gemm_shift_ref"}) << integer;
     EXPECT_EQ(takers(LPT_GEMM_ARITHMETIC_SHIFT, integer, "e3m0/1x32/e8m0fnu"), Names{"gemm_shift_ref"}) << integer;
     EXPECT_EQ(takers(LPT_GEMM_ARITHMETIC_SHIFT, integer, integer), Names{});

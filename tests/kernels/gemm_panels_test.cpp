@@ -16,25 +16,45 @@ const char *const kRowFormats[] = {"bf16",       "e4m3fn_tensor", "e5m2_row",   
                                    "mxfp4",      "nvfp4",         "int8_row",     "int8_1x32",    "int4_1x32",
                                    "uint4_1x32", "mxint8",        "e3m2fn",       "e4m3fnuz",     "e4m3fn/1x16/f32",
                                    "e4m3",       "e5m2_1x128",    "int8/1x8/f32", "e2m1fn"};
-const char *const kColumnFormats[] = {"bf16",           "e4m3fn_tensor",
-                                      "e4m3_tensor",    "e5m2_row",
-                                      "e3m4",           "e4m3fnuz_tensor",
-                                      "e5m2fnuz",       "e4m3b11fnuz",
-                                      "mxfp6_e3m2",     "mxfp6_e2m3",
-                                      "mxfp8_e4m3",     "mxfp8_e5m2",
-                                      "e4m3fn_1x128",   "e4m3fn_128x128",
-                                      "int8_row",       "int8_1x32",
-                                      "mxint8",         "q1_6",
-                                      "int4",           "int4_1x32",
-                                      "int4_1x64",      "int4_1x128",
-                                      "uint4_1x32",     "uint4_1x64",
-                                      "uint4_1x128",    "uint4/row/f32/uint8",
-                                      "int2",           "int2/1x16/f32",
-                                      "ternary_tensor", "ternary/1x32/f32",
-                                      "e3m0_tensor",    "mxfp4",
-                                      "nvfp4",          "nvfp4_16x16",
-                                      "e2m1fn",         "uint8/1x16/f32/uint8",
-                                      "e4m3fn/1x4/f32", "e2m3fn/1x8/e8m0fnu"};
+const char *const kColumnFormats[] = {"bf16",
+                                      "e4m3fn_tensor",
+                                      "e4m3_tensor",
+                                      "e5m2_row",
+                                      "e3m4",
+                                      "e4m3fnuz_tensor",
+                                      "e5m2fnuz",
+                                      "e4m3b11fnuz",
+                                      "mxfp6_e3m2",
+                                      "mxfp6_e2m3",
+                                      "mxfp8_e4m3",
+                                      "mxfp8_e5m2",
+                                      "e4m3fn_1x128",
+                                      "e4m3fn_128x128",
+                                      "int8_row",
+                                      "int8_1x32",
+                                      "mxint8",
+                                      "q1_6",
+                                      "int4",
+                                      "int4_1x32",
+                                      "int4_1x64",
+                                      "int4_1x128",
+                                      "uint4_1x32",
+                                      "uint4_1x64",
+                                      "uint4_1x128",
+                                      "uint4/row/f32/uint8",
+                                      "int2",
+                                      "int3",
+                                      "int2/1x16/f32",
+                                      "ternary_tensor",
+                                      "ternary/1x32/f32",
+                                      "e3m0_tensor",
+                                      "mxfp4",
+                                      "nvfp4",
+                                      "nvfp4_16x16",
+                                      "e2m1fn",
+                                      "uint8/1x16/f32/uint8",
+                                      "e4m3fn/1x4/f32",
+                                      "e2m3fn/1x8/e8m0fnu"};
 
 constexpr const char *kBf16Row = "gemm_panels_x86_avx512_bf16";
 
@@ -157,9 +177,9 @@ TEST_P(GemmPanels, ScalesARowAmongOthersThatAreNot) {
 
 // Every code at each position of k in a line, in both halves of a panel.
 TEST_P(GemmPanels, DecodesEveryCode) {
-  for (const char *format : {"e4m3fn",  "e4m3",   "e5m2",   "e3m4",      "e4m3fnuz",   "e5m2fnuz",    "e4m3b11fnuz",
-                             "e3m2fn",  "e2m3fn", "int8",   "q1_6",      "int4",       "uint4",       "int2",
-                             "ternary", "e3m0",   "e2m1fn", "int4_1x32", "mxfp6_e3m2", "int8/1x8/f32"}) {
+  for (const char *format : {"e4m3fn", "e4m3",    "e5m2", "e3m4",   "e4m3fnuz",  "e5m2fnuz",   "e4m3b11fnuz",
+                             "e3m2fn", "e2m3fn",  "int8", "q1_6",   "int4",      "uint4",      "int2",
+                             "int3",   "ternary", "e3m0", "e2m1fn", "int4_1x32", "mxfp6_e3m2", "int8/1x8/f32"}) {
     for (const int64_t m : {1, 2, 3, 8}) {
       for (const int64_t place : {0, 1, 2, 3, 37}) {
         Problem problem("bf16", format, LPT_FORMAT_F32, false, true, m, 256, place + 1);

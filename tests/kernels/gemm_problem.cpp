@@ -108,6 +108,8 @@ double number_of(lpt_format element, uint32_t code) {
       return static_cast<int8_t>(code) / 64.0;
     case LPT_FORMAT_INT4:
       return static_cast<int>(code) - (code < 8 ? 0 : 16);
+    case LPT_FORMAT_INT3:
+      return static_cast<int>(code) - (code < 4 ? 0 : 8);
     case LPT_FORMAT_INT2:
     case LPT_FORMAT_TERNARY:
       return static_cast<int>(code) - (code < 2 ? 0 : 4);

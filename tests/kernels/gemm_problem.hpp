@@ -50,6 +50,7 @@ inline const char *const kOperands[] = {
     "q1_6",
     "int4",
     "int2",
+    "int3",
     "ternary",
     "nf4",
     "bnb_fp4_1x64",

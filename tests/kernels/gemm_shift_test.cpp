@@ -7,7 +7,7 @@ namespace {
 const KernelEntry<GemmRequest> &shift_kernel() { return row_named("gemm_shift_ref"); }
 
 TEST(GemmShift, MultipliesAllPairsOfCodesExactly) {
-  for (const char *integers : {"int4", "int8", "int2", "uint4", "uint8", "q1_6"}) {
+  for (const char *integers : {"int4", "int8", "int2", "int3", "uint4", "uint8", "q1_6"}) {
     for (const bool is_a_the_power : {true, false}) {
       AllGemms problem(is_a_the_power ? "e3m0" : integers, is_a_the_power ? integers : "e3m0");
       problem.request.arithmetic = LPT_GEMM_ARITHMETIC_SHIFT;
@@ -53,9 +53,9 @@ TEST(GemmShift, RoundsLongSumsOnce) {
 TEST(GemmShift, TakesScalesZeroPointsAndTerms) {
   Random random(52);
   const char *const powers[] = {"e3m0", "e3m0/1x32/e8m0fnu", "e3m0/row/f32", "e3m0/1x16/e4m3fn/f32"};
-  const char *const integers[] = {"int4",        "int8_row",     "int4_1x32", "uint4_1x32",
-                                  "uint4_1x128", "int8_tensor",  "ternary",   "uint8/1x16/f32/uint8",
-                                  "int2",        "int8/1x64/f32"};
+  const char *const integers[] = {"int4",        "int8_row",    "int4_1x32",    "uint4_1x32",
+                                  "uint4_1x128", "int8_tensor", "ternary",      "uint8/1x16/f32/uint8",
+                                  "int2",        "int3",        "int8/1x64/f32"};
   for (const char *power : powers) {
     for (const char *integer : integers) {
       for (const bool is_a_the_power : {true, false}) {

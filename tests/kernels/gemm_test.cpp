@@ -178,7 +178,7 @@ TEST_P(Gemm, DecodesEveryCode) {
   constexpr int64_t kRows = 3;  // the minimum of all kernels
   const std::string other = pair("bf16", "bf16").a == std::string("bf16") ? "bf16" : "int8";
   for (const char *format : {"e4m3fn", "e4m3", "e5m2", "int8", "e2m1fn", "e3m4", "e4m3fnuz", "e5m2fnuz", "e4m3b11fnuz",
-                             "e3m2fn", "e2m3fn", "e3m0", "q1_6", "int4", "int2", "nf4"}) {
+                             "e3m2fn", "e2m3fn", "e3m0", "q1_6", "int4", "int2", "int3", "nf4"}) {
     for (int layout = 0; layout < 4; ++layout) {
       const bool is_a_transposed = layout & 1, is_b_transposed = layout & 2;
       Problem problem(format, other.c_str(), LPT_FORMAT_F32, is_a_transposed, is_b_transposed, 256, 1, 1);
@@ -209,7 +209,7 @@ TEST_P(Gemm, DecodesEveryCode) {
 
 // Kernels decode eight steps of k at once: row i of c is step i of b.
 TEST_P(Gemm, DecodesEveryCodeInEachOfEightSteps) {
-  for (const char *format : {"e4m3fn", "e4m3fnuz", "e2m1fn", "e3m0", "int4", "int2", "nf4", "bnb_fp4", "q1_6",
+  for (const char *format : {"e4m3fn", "e4m3fnuz", "e2m1fn", "e3m0", "int4", "int2", "int3", "nf4", "bnb_fp4", "q1_6",
                              "e2m0b1-finite", "e2m2b1-nan", "e4m2b9-finite", "e6m1b31-ieee", "ue3m4b7-ieee"}) {
     Problem problem("bf16", format, LPT_FORMAT_F32, false, true, 8, 256, 8);
     if (!takes(problem.request)) continue;

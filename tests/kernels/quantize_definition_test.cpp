@@ -181,7 +181,7 @@ constexpr lpt_format kElements[] = {
     LPT_FORMAT_E2M1FN,  LPT_FORMAT_E4M3FNUZ, LPT_FORMAT_E5M2FNUZ, LPT_FORMAT_E4M3B11FNUZ, LPT_FORMAT_E3M4,
     LPT_FORMAT_E3M2FN,  LPT_FORMAT_E2M3FN,   LPT_FORMAT_E3M0,     LPT_FORMAT_INT8,        LPT_FORMAT_INT16,
     LPT_FORMAT_INT4,    LPT_FORMAT_INT2,     LPT_FORMAT_TERNARY,  LPT_FORMAT_Q1_6,        LPT_FORMAT_NF4,
-    LPT_FORMAT_BNB_FP4, LPT_FORMAT_UINT4};
+    LPT_FORMAT_BNB_FP4, LPT_FORMAT_UINT4,    LPT_FORMAT_INT3};
 
 std::vector<lpt_format> all_targets() {
   std::vector<lpt_format> targets(std::begin(kElements), std::end(kElements));

@@ -38,10 +38,9 @@ struct IntegerModel {
 };
 
 inline constexpr IntegerModel kIntegers[] = {
-    {LPT_FORMAT_INT8, 8, 127, 1, true},  {LPT_FORMAT_INT16, 16, 32767, 1, true},
-    {LPT_FORMAT_INT4, 4, 7, 1, true},    {LPT_FORMAT_INT2, 2, 1, 1, true},
-    {LPT_FORMAT_TERNARY, 2, 1, 1, true}, {LPT_FORMAT_Q1_6, 8, 127, 0x1p-6, true},
-    {LPT_FORMAT_UINT4, 4, 15, 1, false}, {LPT_FORMAT_UINT8, 8, 255, 1, false},
+    {LPT_FORMAT_INT8, 8, 127, 1, true}, {LPT_FORMAT_INT16, 16, 32767, 1, true}, {LPT_FORMAT_INT4, 4, 7, 1, true},
+    {LPT_FORMAT_INT2, 2, 1, 1, true},   {LPT_FORMAT_TERNARY, 2, 1, 1, true},    {LPT_FORMAT_Q1_6, 8, 127, 0x1p-6, true},
+    {LPT_FORMAT_INT3, 3, 3, 1, true},   {LPT_FORMAT_UINT4, 4, 15, 1, false},    {LPT_FORMAT_UINT8, 8, 255, 1, false},
 };
 
 struct ElementModel {

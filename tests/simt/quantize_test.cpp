@@ -19,10 +19,10 @@ constexpr lpt_format kTargets[] = {LPT_FORMAT_E4M3FN,       LPT_FORMAT_E4M3FN_TE
                                    LPT_FORMAT_INT8_ROW,     LPT_FORMAT_INT8_1X32,     LPT_FORMAT_INT4_1X32,
                                    LPT_FORMAT_INT4_1X128,   LPT_FORMAT_NVFP4_16X16,   LPT_FORMAT_INT8_TENSOR};
 // Formats that only the last kernel supports: zero points, lists of levels, other element kinds, other block shapes.
-const char *const kOthers[] = {"uint4_1x32",      "uint8/1x64/f32/uint8", "nf4_1x64",         "bnb_fp4_1x64",
-                               "mxint8",          "e3m0_tensor",          "int16_tensor",     "ternary_tensor",
-                               "e5m2fnuz_tensor", "f16_tensor",           "e3m2fn",           "int2",
-                               "e4m3_row",        "int4/16x32/f32",       "e2m3fn/column/f32"};
+const char *const kOthers[] = {
+    "uint4_1x32",     "uint8/1x64/f32/uint8", "nf4_1x64",   "bnb_fp4_1x64", "mxint8", "e3m0_tensor", "int16_tensor",
+    "ternary_tensor", "e5m2fnuz_tensor",      "f16_tensor", "e3m2fn",       "int2",   "int3",        "e4m3_row",
+    "int4/16x32/f32", "e2m3fn/column/f32"};
 constexpr lpt_rounding kRoundings[] = {LPT_ROUNDING_NEAREST_EVEN, LPT_ROUNDING_STOCHASTIC, LPT_ROUNDING_TOWARD_ZERO,
                                        LPT_ROUNDING_NEAREST_AWAY, LPT_ROUNDING_STOCHASTIC_UNDERFLOW};
 struct Size {

@@ -99,6 +99,7 @@ namespace Lpt
         BnbFp4 = 26,
         Int32 = 27,
         Int64 = 28,
+        Int3 = 29,
         E4m3fnTensor = 64,
         E4m3fnRow = 65,
         E4m3fn_1x128 = 66,

@@ -349,7 +349,7 @@ inline DecodeSpan decode_span_of(lpt_format source, const CodeFacts &facts, lpt_
   if (source == LPT_FORMAT_F16) return decode_span_of<HalfSource<LPT_FORMAT_F16>>(target);
   if (source == LPT_FORMAT_BF16) return decode_span_of<HalfSource<LPT_FORMAT_BF16>>(target);
   if (facts.bits == 16) return decode_span_of<HalfSource<LPT_FORMAT_INT16>>(target);
-  if (facts.element.is_integer) return decode_span_of<ByteIntegerSource>(target);
+  if (facts.element.is_integer && facts.bits == 8) return decode_span_of<ByteIntegerSource>(target);
   return are_small_floats(facts.element) ? decode_span_of<SmallFloatSource>(target)
                                          : decode_span_of<TableSource>(target);
 }

@@ -86,6 +86,7 @@ pub const LPT_FORMAT_NF4: lpt_format = 25;
 pub const LPT_FORMAT_BNB_FP4: lpt_format = 26;
 pub const LPT_FORMAT_INT32: lpt_format = 27;
 pub const LPT_FORMAT_INT64: lpt_format = 28;
+pub const LPT_FORMAT_INT3: lpt_format = 29;
 pub const LPT_FORMAT_E4M3FN_TENSOR: lpt_format = 64;
 pub const LPT_FORMAT_E4M3FN_ROW: lpt_format = 65;
 pub const LPT_FORMAT_E4M3FN_1X128: lpt_format = 66;

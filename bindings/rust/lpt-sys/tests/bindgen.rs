@@ -138,6 +138,7 @@ fn constants_equal_those_of_bindgen() {
     assert_eq!(lpt_sys::LPT_FORMAT_BNB_FP4 as i64, made::LPT_FORMAT_BNB_FP4 as i64);
     assert_eq!(lpt_sys::LPT_FORMAT_INT32 as i64, made::LPT_FORMAT_INT32 as i64);
     assert_eq!(lpt_sys::LPT_FORMAT_INT64 as i64, made::LPT_FORMAT_INT64 as i64);
+    assert_eq!(lpt_sys::LPT_FORMAT_INT3 as i64, made::LPT_FORMAT_INT3 as i64);
     assert_eq!(lpt_sys::LPT_FORMAT_E4M3FN_TENSOR as i64, made::LPT_FORMAT_E4M3FN_TENSOR as i64);
     assert_eq!(lpt_sys::LPT_FORMAT_E4M3FN_ROW as i64, made::LPT_FORMAT_E4M3FN_ROW as i64);
     assert_eq!(lpt_sys::LPT_FORMAT_E4M3FN_1X128 as i64, made::LPT_FORMAT_E4M3FN_1X128 as i64);

@@ -121,6 +121,7 @@ impl Format {
     pub const BNB_FP4: Format = Format(sys::LPT_FORMAT_BNB_FP4);
     pub const INT32: Format = Format(sys::LPT_FORMAT_INT32);
     pub const INT64: Format = Format(sys::LPT_FORMAT_INT64);
+    pub const INT3: Format = Format(sys::LPT_FORMAT_INT3);
     pub const E4M3FN_TENSOR: Format = Format(sys::LPT_FORMAT_E4M3FN_TENSOR);
     pub const E4M3FN_ROW: Format = Format(sys::LPT_FORMAT_E4M3FN_ROW);
     pub const E4M3FN_1X128: Format = Format(sys::LPT_FORMAT_E4M3FN_1X128);
