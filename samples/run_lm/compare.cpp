@@ -4,10 +4,12 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdlib>
 #include <iterator>
 
 #include "../../tools/lpt/text.hpp"
 #include "../lm/line_plot.hpp"
+#include "json_fields.hpp"
 
 namespace run_lm {
 
@@ -58,14 +60,16 @@ lm::PlotPanel panel_of(const char *label, const std::vector<Version> &versions, 
 }  // namespace
 
 std::string version_table(const std::vector<Version> &versions) {
-  tool::Table table(
-      {"format", "method", "bytes per weight", "perplexity", "KL, nats", "prefill tokens/s", "decode tokens/s"}, 2);
+  tool::Table table({"format", "method", "bytes per weight", "perplexity", "KL, nats", "prefill tokens/s",
+                     "decode tokens/s", "fit, CPU s"},
+                    2);
   for (const Version &version : versions) {
     const bool is_baseline = &version == versions.data();
     table.add({version.format, version.method, fmt::format("{:.3f}", version.bytes_per_weight),
                fmt::format("{:.3f}", version.score.perplexity()),
                is_baseline ? "-" : fmt::format("{:.4f}", version.score.divergence),
-               fmt::format("{:.0f}", prefill_rate(version.score)), fmt::format("{:.1f}", version.decode_rate)});
+               fmt::format("{:.0f}", prefill_rate(version.score)), fmt::format("{:.1f}", version.decode_rate),
+               fmt::format("{:.0f}", version.fit_seconds)});
   }
   return table.text();
 }
@@ -79,6 +83,27 @@ std::string version_picture(const std::string &subtitle, const std::vector<Versi
       {panel_of("perplexity", quantized, [](const Version &version) { return version.score.perplexity(); }),
        panel_of("KL divergence, nats per token", quantized,
                 [](const Version &version) { return version.score.divergence; })});
+}
+
+std::string version_report(const RunFacts &facts, const std::vector<Version> &versions) {
+  json rows = json::array();
+  for (const Version &version : versions) {
+    const bool is_quantized = version.method != "-";
+    rows.push_back({is_quantized ? version.format + ", " + version.method : version.format,
+                    fmt::format("{:.3f}", version.bytes_per_weight), fmt::format("{:.2f}", version.score.perplexity()),
+                    fmt::format("{:.4f}", version.score.divergence),
+                    is_quantized ? fmt::format("{:.0f}", version.fit_seconds) : ""});
+  }
+  double load = 0.0;
+  getloadavg(&load, 1);
+  const json columns = json::array({"weights", "bytes per weight", "perplexity", "KL", "CPU s"});
+  const json table = {{"unit", ""}, {"columns", columns}, {"rows", rows}};
+  const json report = {{"build", lpt_build_info()},
+                       {"command", facts.command},
+                       {"threads", facts.threads},
+                       {"load", load},
+                       {"tables", {{facts.table, table}}}};
+  return report.dump(1) + "\n";
 }
 
 }  // namespace run_lm

@@ -19,7 +19,9 @@ constexpr const char *kAbout =
 constexpr const char *kFormats =
     "Formats of the matrices, as e4m3fn_row, mxfp8_e4m3, nvfp4, int8_row, int4_1x32 or nf4_1x64";
 constexpr const char *kMethods =
-    "nearest: rounds each weight; gptq: columns compensate for the errors before them; awq: scales inputs; awq-gptq";
+    "nearest: rounds each weight; gptq: columns compensate for the errors before them; awq: scales inputs; bias: adds "
+    "the "
+    "mean error of outputs to biases; or a list, as awq-gptq-bias";
 
 void declare_run(CLI::App &command, Options &options) {
   command.add_option("--model", options.model,
@@ -28,9 +30,13 @@ void declare_run(CLI::App &command, Options &options) {
   command.add_flag("--quiet", options.is_quiet, "No progress");
 }
 
-void declare_precision(CLI::App &command, Options &options) {
+void declare_activations(CLI::App &command, Options &options) {
   command.add_option("--activations", options.activations, "Inputs of linear layers: f32, bf16, or as e4m3fn_row")
       ->capture_default_str();
+}
+
+void declare_precision(CLI::App &command, Options &options) {
+  declare_activations(command, options);
   command.add_option("--cache", options.cache, "Keys and values: a float, or a format with scales as int8_row")
       ->capture_default_str();
 }
@@ -72,6 +78,7 @@ void declare_perplexity(CLI::App &app, Options &options) {
 void declare_quantize(CLI::App &app, Options &options) {
   CLI::App &command = *app.add_subcommand("quantize", "Writes a folder with quantized weights");
   declare_run(command, options);
+  declare_activations(command, options);
   declare_calibration(command, options);
   command.add_option("--window", options.window, "Tokens per window")->capture_default_str();
   command.add_option("--format", options.formats, kFormats)->required()->expected(1);
@@ -90,6 +97,7 @@ void declare_compare(CLI::App &app, Options &options) {
       ->default_str("e4m3fn_row mxfp8_e4m3 int8_row nvfp4 mxfp4 int4_1x32 int4_1x128");
   command.add_option("--method", options.methods, kMethods)->default_str("all with --calibration, else nearest");
   command.add_option("--out", options.out, "SVG file of the picture")->required();
+  command.add_option("--json", options.json, "File for the table as JSON");
 }
 
 void check_between(const char *name, double value, double low, double high) {
@@ -125,6 +133,7 @@ Options parse_options(int argument_count, char **arguments) {
   } catch (const CLI::ParseError &problem) {
     throw Error(problem.what());
   }
+  for (int i = 0; i < argument_count; ++i) options.command_line += std::string(i > 0 ? " " : "") + arguments[i];
   options.command = app.get_subcommands().front()->get_name();
   set_defaults(options);
   check_between("--threads", options.threads, 0, 4096);

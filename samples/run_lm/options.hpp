@@ -31,6 +31,8 @@ struct Options {
   std::vector<std::string> calibration;
   int64_t calibration_windows = 32;
   std::string out;
+  std::string json;          // a report of compare
+  std::string command_line;  // as given
 };
 
 // Exits the program after --help. Throws tool::Error for invalid options.

@@ -5,9 +5,11 @@
 #include <algorithm>
 #include <array>
 #include <filesystem>
+#include <set>
 
 #include "../../tools/lpt/safetensors.hpp"
 #include "../../tools/lpt/stored_rows.hpp"
+#include "../lm/random.hpp"
 #include "json_fields.hpp"
 
 namespace run_lm {
@@ -19,8 +21,7 @@ using tool::Error;
 using tool::make_matrix;
 using tool::Tensor;
 
-constexpr std::array<Method, 4> kMethods = {
-    {{"nearest", false, false}, {"gptq", true, false}, {"awq", false, true}, {"awq-gptq", true, true}}};
+constexpr int64_t kSampleRows = 768;
 constexpr const char *kFileName = "model.safetensors";
 
 constexpr Input input_of(Projection projection) {
@@ -49,13 +50,13 @@ SharedTensor copy_of(lpt_context *context, const SharedTensor &tensor) {
 class LayerFit {
  public:
   LayerFit(lpt_context *context, const ModelConfig &config, const LayerWeights &layer,
-           const std::array<SharedTensor, kInputs> *grams, lpt_format format, const Method &method)
-      : context_(context), config_(config), layer_(layer), format_(format), method_(method) {
-    if (grams != nullptr) grams_ = *grams;
+           const std::array<InputStatistics, kInputs> *statistics, const FitOptions &options)
+      : context_(context), config_(config), layer_(layer), options_(options) {
+    if (statistics != nullptr) statistics_ = *statistics;
   }
 
   LayerWeights run() {
-    if (method_.has_factors) {
+    if (options_.method.has_factors) {
       // Factors of down and of the output change rows of up and of the values, so that they come first.
       divide_rows(kUp, apply_factors({kDown}));
       divide_rows(kValue, apply_output_factors());
@@ -82,13 +83,12 @@ class LayerFit {
 
   // Multiplies the columns of matrices with one input by factors, and divides the input.
   std::vector<float> apply_factors(std::initializer_list<Projection> projections) {
-    const SharedTensor &gram = grams_[input_of(*projections.begin())];
     std::vector<float> stacked;
     for (const Projection projection : projections) {
       const std::span<float> values = values_of(layer_.matrices[projection].get());
       stacked.insert(stacked.end(), values.begin(), values.end());
     }
-    const std::vector<float> factors = choose_factors(stacked, gram);
+    const std::vector<float> factors = choose_factors(stacked, statistics_[input_of(*projections.begin())]);
     multiply_columns(projections, factors);
     return factors;
   }
@@ -103,10 +103,13 @@ class LayerFit {
       return (value / width * group + member) * width + value % width;
     };
     const std::span<float> weights = values_of(layer_.matrices[kAttentionOutput].get());
-    const std::span<float> products = values_of(grams_[kOutputInput].get());
-    const SharedTensor gram = make_matrix(context_, LPT_FORMAT_F32, lpt_tensor_extent(layer_.matrices[kValue].get(), 0),
-                                          lpt_tensor_extent(layer_.matrices[kValue].get(), 0));
-    const std::span<float> sums = values_of(gram.get());
+    const std::span<float> products = values_of(statistics_[kOutputInput].gram.get());
+    const std::span<float> inputs = values_of(statistics_[kOutputInput].sample.get());
+    const size_t tokens = inputs.size() / columns;
+    const InputStatistics of_heads = {
+        make_matrix(context_, LPT_FORMAT_F32, static_cast<int64_t>(shared), static_cast<int64_t>(shared)),
+        make_matrix(context_, LPT_FORMAT_F32, static_cast<int64_t>(tokens * group), static_cast<int64_t>(shared))};
+    const std::span<float> sums = values_of(of_heads.gram.get()), sample = values_of(of_heads.sample.get());
     std::vector<float> stacked;
     for (size_t member = 0; member < group; ++member) {
       for (size_t row = 0; row < weights.size() / columns; ++row) {
@@ -115,8 +118,11 @@ class LayerFit {
       for (size_t i = 0; i < sums.size(); ++i) {
         sums[i] += products[column_of(member, i / shared) * columns + column_of(member, i % shared)];
       }
+      for (size_t i = 0; i < tokens * shared; ++i) {
+        sample[member * tokens * shared + i] = inputs[i / shared * columns + column_of(member, i % shared)];
+      }
     }
-    const std::vector<float> factors = choose_factors(stacked, gram);
+    const std::vector<float> factors = choose_factors(stacked, of_heads);
     std::vector<float> repeated(columns);
     for (size_t member = 0; member < group; ++member) {
       for (size_t i = 0; i < shared; ++i) repeated[column_of(member, i)] = factors[i];
@@ -126,16 +132,17 @@ class LayerFit {
   }
 
   // Returns factors for rows of weights with one input.
-  std::vector<float> choose_factors(std::vector<float> &weights, const SharedTensor &gram) const {
-    const int64_t columns = lpt_tensor_extent(gram.get(), 0), rows = std::ssize(weights) / columns;
+  std::vector<float> choose_factors(std::vector<float> &weights, const InputStatistics &statistics) const {
+    const int64_t columns = lpt_tensor_extent(statistics.gram.get(), 0), rows = std::ssize(weights) / columns;
     std::vector<float> factors(static_cast<size_t>(columns));
     const Tensor weight = tool::wrap_matrix(context_, LPT_FORMAT_F32, weights.data(), rows, columns);
-    const Tensor output = make_matrix(context_, format_, rows, columns);
+    const Tensor output = make_matrix(context_, options_.format, rows, columns);
     const Tensor factor_row = tool::wrap_matrix(context_, LPT_FORMAT_F32, factors.data(), 1, columns);
     lpt_weights_fit_options options = LPT_WEIGHTS_FIT_OPTIONS_INIT;
     options.method = LPT_WEIGHTS_FIT_METHOD_NEAREST;
-    check(context_,
-          lpt_weights_fit(context_, weight.get(), gram.get(), &options, output.get(), factor_row.get(), nullptr));
+    if (has_cast_inputs()) set_sample(statistics, options);
+    check(context_, lpt_weights_fit(context_, weight.get(), statistics.gram.get(), &options, output.get(),
+                                    factor_row.get(), nullptr, nullptr));
     return factors;
   }
 
@@ -147,29 +154,75 @@ class LayerFit {
       const std::span<float> values = values_of(matrix.get());
       for (size_t i = 0; i < values.size(); ++i) values[i] *= factors[i % columns];
     }
-    SharedTensor &gram = grams_[input_of(*projections.begin())];
+    auto &[gram, sample] = statistics_[input_of(*projections.begin())];
     gram = copy_of(context_, gram);
-    const std::span<float> values = values_of(gram.get());
-    for (size_t i = 0; i < values.size(); ++i) values[i] /= factors[i / columns] * factors[i % columns];
+    sample = copy_of(context_, sample);
+    const std::span<float> products = values_of(gram.get()), inputs = values_of(sample.get());
+    for (size_t i = 0; i < products.size(); ++i) products[i] /= factors[i / columns] * factors[i % columns];
+    for (size_t i = 0; i < inputs.size(); ++i) inputs[i] /= factors[i % columns];
+  }
+
+  bool has_cast_inputs() const {
+    return options_.activations != LPT_FORMAT_F32 && options_.activations != LPT_FORMAT_BF16;
+  }
+
+  void set_sample(const InputStatistics &statistics, lpt_weights_fit_options &options) const {
+    options.inputs = statistics.sample.get();
+    if (has_cast_inputs()) options.input_format = options_.activations;
   }
 
   void quantize(Projection projection) {
     SharedTensor &matrix = layer_.matrices[projection];
     const SharedTensor weight = matrix;
-    matrix = make_matrix(context_, format_, lpt_tensor_extent(weight.get(), 0), lpt_tensor_extent(weight.get(), 1));
-    if (!method_.is_gptq) return check(context_, lpt_quantize(context_, weight.get(), nullptr, matrix.get(), nullptr));
+    const int64_t rows = lpt_tensor_extent(weight.get(), 0);
+    matrix = make_matrix(context_, options_.format, rows, lpt_tensor_extent(weight.get(), 1));
+    const Method &method = options_.method;
+    if (!method.is_gptq && !method.changes_bias) {
+      return check(context_, lpt_quantize(context_, weight.get(), nullptr, matrix.get(), nullptr));
+    }
+    const InputStatistics &statistics = statistics_[input_of(projection)];
     lpt_weights_fit_options options = LPT_WEIGHTS_FIT_OPTIONS_INIT;
+    options.method = method.is_gptq ? LPT_WEIGHTS_FIT_METHOD_GPTQ : LPT_WEIGHTS_FIT_METHOD_NEAREST;
     options.order = LPT_WEIGHTS_FIT_ORDER_DIAGONAL;
-    check(context_, lpt_weights_fit(context_, weight.get(), grams_[input_of(projection)].get(), &options, matrix.get(),
-                                    nullptr, nullptr));
+    if (method.is_gptq) options.scale_rule = gptq_rule(weight.get(), statistics.gram.get(), matrix.get());
+    std::vector<float> changes(method.changes_bias ? static_cast<size_t>(rows) : 0);
+    Tensor change;
+    if (method.changes_bias) {
+      set_sample(statistics, options);
+      change = tool::wrap_matrix(context_, LPT_FORMAT_F32, changes.data(), 1, rows);
+    }
+    check(context_, lpt_weights_fit(context_, weight.get(), statistics.gram.get(), &options, matrix.get(), nullptr,
+                                    change.get(), nullptr));
+    if (!changes.empty()) add_bias(layer_.biases[projection], changes);
+  }
+
+  // GPTQ has smaller errors with scales that may clip.
+  lpt_scale_rule gptq_rule(const lpt_tensor *weight, const lpt_tensor *gram, lpt_tensor *output) const {
+    lpt_weights_fit_options options = LPT_WEIGHTS_FIT_OPTIONS_INIT;
+    options.flags = LPT_CHECK_ONLY;
+    options.scale_rule = LPT_SCALE_RULE_MSE;
+    const lpt_status status = lpt_weights_fit(context_, weight, gram, &options, output, nullptr, nullptr, nullptr);
+    return status == LPT_UNSUPPORTED ? LPT_SCALE_RULE_DEFAULT : LPT_SCALE_RULE_MSE;
+  }
+
+  void add_bias(SharedTensor &bias, const std::vector<float> &changes) {
+    if (bias != nullptr) {
+      bias = copy_of(context_, bias);
+    } else {
+      const auto extent = std::ssize(changes);
+      lpt_tensor *made = nullptr;
+      check(context_, lpt_tensor_create(context_, LPT_FORMAT_F32, 1, &extent, &made));
+      bias = Tensor(made);
+    }
+    const std::span<float> values = values_of(bias.get());
+    for (size_t i = 0; i < values.size(); ++i) values[i] += changes[i];
   }
 
   lpt_context *context_;
   const ModelConfig &config_;
   LayerWeights layer_;
-  std::array<SharedTensor, kInputs> grams_;
-  lpt_format format_;
-  const Method &method_;
+  std::array<InputStatistics, kInputs> statistics_;
+  const FitOptions &options_;
 };
 
 // Writes the tensors of a model into one safetensors file.
@@ -184,6 +237,11 @@ class ModelWriter {
       shape.push_back(lpt_tensor_extent(tensor.get(), axis));
     }
     outputs_.push_back({name, dtype, shape, 0, 0});
+  }
+
+  void add_bias(const std::string &name, Projection projection, const SharedTensor &tensor) {
+    add(name, tensor, tool::find_dtype("F32"));
+    biases_.insert(projection);
   }
 
   void add_matrix(const std::string &name, const SharedTensor &tensor) {
@@ -206,6 +264,7 @@ class ModelWriter {
   void write(const std::filesystem::path &folder) {
     json config = parse_json("config.json", files_.config_text());
     config.erase("quantization_config");
+    if (biases_.count(kDown) != 0) config["attention_bias"] = config["mlp_bias"] = true;
     const bool is_quantized = layout_.has_block_scales() || layout_.has_tensor_scale();
     std::map<std::string, std::string> metadata = {{"format", "pt"}};
     if (is_quantized) {
@@ -271,19 +330,31 @@ class ModelWriter {
   std::vector<tool::StoredTensor> outputs_;
   std::map<size_t, tool::Role> roles_;  // of outputs of matrices
   std::vector<std::string> names_;
+  std::set<Projection> biases_;
   std::string prefix_;
   bool has_short_group_ = false;
 };
 
 }  // namespace
 
-std::span<const Method> methods() { return kMethods; }
-
-const Method &find_method(const std::string &name) {
-  for (const Method &method : kMethods) {
-    if (name == method.name) return method;
+Method find_method(const std::string &name) {
+  Method method{.name = name};
+  if (name == "nearest") return method;
+  for (size_t begin = 0; begin <= name.size();) {
+    const size_t end = std::min(name.find('-', begin), name.size());
+    const std::string part = name.substr(begin, end - begin);
+    bool *const member = part == "gptq"   ? &method.is_gptq
+                         : part == "awq"  ? &method.has_factors
+                         : part == "bias" ? &method.changes_bias
+                                          : nullptr;
+    if (member == nullptr || *member) {
+      throw Error(fmt::format("--method is {}: expected nearest, or a list of awq, gptq and bias, as awq-gptq",
+                              tool::in_quotes(name)));
+    }
+    *member = true;
+    begin = end + 1;
   }
-  throw Error(fmt::format("--method is {}: expected nearest, gptq, awq or awq-gptq", tool::in_quotes(name)));
+  return method;
 }
 
 void check_not_quantized(const ModelWeights &weights) {
@@ -296,33 +367,48 @@ void check_not_quantized(const ModelWeights &weights) {
   }
 }
 
-Grams collect_grams(lpt_context *context, const ModelConfig &config, const ModelWeights &weights,
-                    const std::vector<Window> &windows, const Report &report) {
-  Grams grams(weights.layers.size());
+Calibration calibrate(lpt_context *context, const ModelConfig &config, const ModelWeights &weights,
+                      const std::vector<Window> &windows, const Report &report) {
+  Calibration calibration(weights.layers.size());
+  const int64_t taken = std::max<int64_t>(kSampleRows / std::ssize(windows), 1);  // rows of a window
+  int64_t window = 0;
   Decoder decoder(context, config, weights, {LPT_FORMAT_F32, LPT_FORMAT_F32}, std::ssize(windows.front()));
   decoder.observe = [&](size_t layer, Input input, const lpt_tensor *values) {
-    SharedTensor &gram = grams[layer][input];
-    const int64_t columns = lpt_tensor_extent(values, 1);
-    if (gram == nullptr) gram = make_matrix(context, LPT_FORMAT_F32, columns, columns);
+    auto &[gram, sample] = calibration[layer][input];
+    const int64_t rows = lpt_tensor_extent(values, 0), columns = lpt_tensor_extent(values, 1);
+    const int64_t count = std::min(taken, rows);
+    if (gram == nullptr) {
+      gram = make_matrix(context, LPT_FORMAT_F32, columns, columns);
+      sample = make_matrix(context, LPT_FORMAT_F32, count * std::ssize(windows), columns);
+    }
     lpt_gemm_options options = LPT_GEMM_OPTIONS_INIT;
     options.is_a_transposed = 1;
     options.beta = 1.0;
     check(context, lpt_gemm(context, values, values, &options, gram.get()));
+    for (int64_t i = 0; i < count; ++i) {
+      // One row of each part of the window. Fixed places would contain the first token of every window, which has outliers.
+      const int64_t begin = i * rows / count, end = (i + 1) * rows / count;
+      const uint64_t bits = lm::random_bits(0, static_cast<uint64_t>(window), static_cast<uint64_t>(i));
+      const int64_t row = begin + static_cast<int64_t>(bits % static_cast<uint64_t>(end - begin));
+      const Tensor from = view_of(context, values, {row, 0}, {1, columns});
+      const Tensor to = view_of(context, sample.get(), {window * count + i, 0}, {1, columns});
+      check(context, lpt_tensor_copy(context, from.get(), to.get()));
+    }
   };
-  for (size_t i = 0; i < windows.size(); ++i) {
+  for (; window < std::ssize(windows); ++window) {
     decoder.clear();
-    decoder.forward(windows[i]);
-    report(i + 1);
+    decoder.forward(windows[static_cast<size_t>(window)]);
+    report(static_cast<size_t>(window) + 1);
   }
-  return grams;
+  return calibration;
 }
 
 ModelWeights fit_weights(lpt_context *context, const ModelConfig &config, const ModelWeights &weights,
-                         const Grams &grams, lpt_format format, const Method &method, const Report &report) {
+                         const Calibration &calibration, const FitOptions &options, const Report &report) {
   ModelWeights fitted = weights;
   for (size_t i = 0; i < fitted.layers.size(); ++i) {
-    const auto *layer_grams = method.needs_inputs() ? &grams.at(i) : nullptr;
-    fitted.layers[i] = LayerFit(context, config, weights.layers[i], layer_grams, format, method).run();
+    const auto *statistics = options.method.needs_inputs() ? &calibration.at(i) : nullptr;
+    fitted.layers[i] = LayerFit(context, config, weights.layers[i], statistics, options).run();
     report(i + 1);
   }
   return fitted;
@@ -352,7 +438,7 @@ void save_model(lpt_context *context, const ModelFiles &files, const ModelWeight
     for (size_t j = 0; j < kProjections; ++j) {
       const auto projection = static_cast<Projection>(j);
       writer.add_matrix(matrix_name(index, projection), layer.matrices[j]);
-      if (layer.biases[j]) writer.add(bias_name(index, projection), layer.biases[j], f32);
+      if (layer.biases[j]) writer.add_bias(bias_name(index, projection), projection, layer.biases[j]);
     }
   }
   writer.write(folder);

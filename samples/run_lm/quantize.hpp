@@ -2,7 +2,6 @@
 #pragma once
 
 #include <functional>
-#include <span>
 #include <string>
 #include <vector>
 
@@ -11,31 +10,42 @@
 namespace run_lm {
 
 struct Method {
-  const char *name;
-  bool is_gptq;      // rounds one column after the other, those with the largest inputs first
-  bool has_factors;  // scales inputs (AWQ)
+  std::string name;
+  bool is_gptq = false;       // rounds one column after the other, those with the largest inputs first
+  bool has_factors = false;   // scales inputs (AWQ, SmoothQuant)
+  bool changes_bias = false;  // adds the mean error of the outputs to the biases
 
-  bool needs_inputs() const { return is_gptq || has_factors; }
+  bool needs_inputs() const { return is_gptq || has_factors || changes_bias; }
 };
 
-std::span<const Method> methods();
-const Method &find_method(const std::string &name);  // throws tool::Error if there is none
+// Reads "nearest", or a list of awq, gptq and bias, as "awq-gptq". Throws tool::Error for other names.
+Method find_method(const std::string &name);
 
-// Gram matrices of the inputs of each layer: inputsᵀ · inputs, f32.
-using Grams = std::vector<std::array<SharedTensor, kInputs>>;
+// Statistics of the inputs of a layer, f32.
+struct InputStatistics {
+  SharedTensor gram;    // inputsᵀ · inputs
+  SharedTensor sample;  // some of the inputs, rows × columns
+};
+using Calibration = std::vector<std::array<InputStatistics, kInputs>>;  // of all layers
+
+struct FitOptions {
+  lpt_format format;       // of the matrices
+  lpt_format activations;  // of the inputs of linear layers; a float: they are not cast
+  Method method;
+};
 
 // Throws tool::Error if matrices of the layers are quantized.
 void check_not_quantized(const ModelWeights &weights);
 
 // Runs the model in f32.
-Grams collect_grams(lpt_context *context, const ModelConfig &config, const ModelWeights &weights,
-                    const std::vector<Window> &windows, const Report &report);
+Calibration calibrate(lpt_context *context, const ModelConfig &config, const ModelWeights &weights,
+                      const std::vector<Window> &windows, const Report &report);
 
-// Returns the weights with matrices of `format`. `weights` are f32; `grams` may be empty if the method needs no inputs. Factors
-// divide the norm before a layer, the rows of up before down, or the rows of the values before the output of attention. `report`
-// receives the number of complete layers.
+// Returns the weights with matrices of a format. `weights` are f32; `calibration` may be empty if the method needs no inputs.
+// Factors divide the norm before a layer, the rows of up before down, or the rows of the values before the output of attention.
+// `report` receives the number of complete layers.
 ModelWeights fit_weights(lpt_context *context, const ModelConfig &config, const ModelWeights &weights,
-                         const Grams &grams, lpt_format format, const Method &method, const Report &report);
+                         const Calibration &calibration, const FitOptions &options, const Report &report);
 
 // Throws tool::Error if `folder` has a model, or cannot be created.
 void check_new_model(const std::string &folder);

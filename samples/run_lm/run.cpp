@@ -3,7 +3,9 @@
 #include <fmt/format.h>
 
 #include <chrono>
+#include <ctime>
 #include <filesystem>
+#include <thread>
 
 #include "../../tools/lpt/file.hpp"
 #include "../../tools/lpt/text.hpp"
@@ -83,13 +85,13 @@ std::vector<Window> windows_of(const Model &model, const std::vector<std::string
   return read_windows(model.tokenizer, texts, length, count);
 }
 
-Grams grams_of(const Options &options, const Model &model) {
+Calibration calibration_of(const Options &options, const Model &model) {
   if (options.calibration.empty()) {
     throw tool::Error("--calibration is missing: expected text files for methods other than nearest");
   }
   const auto windows = windows_of(model, options.calibration, options.window, options.calibration_windows);
-  return collect_grams(model.context.get(), model.config(), model.weights, windows,
-                       progress_of(options, windows.size(), "calibration"));
+  return calibrate(model.context.get(), model.config(), model.weights, windows,
+                   progress_of(options, windows.size(), "calibration"));
 }
 
 void run_generate(const Options &options) {
@@ -145,12 +147,14 @@ void run_perplexity(const Options &options) {
 void run_quantize(const Options &options) {
   check_new_model(options.out);
   const lpt_format format = tool::find_format(options.formats.front());
-  const Method &method = find_method(options.methods.front());
+  const Method method = find_method(options.methods.front());
+  const lpt_format activations = precision_of(options).activations;
   const Model model = load(options);
   check_not_quantized(model.weights);
-  const Grams grams = method.needs_inputs() ? grams_of(options, model) : Grams();
-  const ModelWeights fitted = fit_weights(model.context.get(), model.config(), model.weights, grams, format, method,
-                                          progress_of(options, model.weights.layers.size(), "layers"));
+  const Calibration calibration = method.needs_inputs() ? calibration_of(options, model) : Calibration();
+  const ModelWeights fitted =
+      fit_weights(model.context.get(), model.config(), model.weights, calibration, {format, activations, method},
+                  progress_of(options, model.weights.layers.size(), "layers"));
   save_model(model.context.get(), model.files, fitted, options.out);
   tool::print_out("{}: {:.3f} bytes per weight in {}, {}\n", tool::escaped(options.out),
                   fitted.bytes_per_weight(model.context.get(), LPT_FORMAT_F32), tool::format_name(format), method.name);
@@ -173,26 +177,28 @@ Version measure(const Options &options, const Model &model, const ModelWeights &
 
 void run_compare(const Options &options) {
   const Precision precision = precision_of(options);
-  std::vector<const Method *> chosen;
-  for (const std::string &name : options.methods) chosen.push_back(&find_method(name));
+  std::vector<Method> chosen;
+  for (const std::string &name : options.methods) chosen.push_back(find_method(name));
   std::vector<lpt_format> formats;
   for (const std::string &name : options.formats) formats.push_back(tool::find_format(name));
   tool::check_text_target(options.out, options.texts);
+  if (!options.json.empty()) tool::check_text_target(options.json, options.texts);
   const Model model = load(options);
   check_not_quantized(model.weights);
   lpt_context *context = model.context.get();
   const bool needs_inputs =
-      std::any_of(chosen.begin(), chosen.end(), [](const Method *method) { return method->needs_inputs(); });
+      std::any_of(chosen.begin(), chosen.end(), [](const Method &method) { return method.needs_inputs(); });
   const auto windows = windows_of(model, options.texts, options.window, options.windows);
-  const Grams grams = needs_inputs ? grams_of(options, model) : Grams();
+  const Calibration calibration = needs_inputs ? calibration_of(options, model) : Calibration();
   Decoder baseline = model.decoder({LPT_FORMAT_F32, LPT_FORMAT_F32}, options.window);
   const Evaluation evaluation(context, windows, &baseline, progress_of(options, windows.size(), "baseline"));
   std::vector<Version> versions;
   const auto add = [&](const ModelWeights &weights, const Precision &used, const std::string &format,
-                       const std::string &method) {
+                       const std::string &method, double fit_seconds = 0.0) {
     Version version = measure(options, model, weights, used, evaluation, format + ", " + method);
     version.format = format;
     version.method = method;
+    version.fit_seconds = fit_seconds;
     if (!options.is_quiet) {
       tool::print_error("{}, {}: perplexity {:.3f}, KL {:.4f}\n", format, method, version.score.perplexity(),
                         version.score.divergence);
@@ -203,16 +209,24 @@ void run_compare(const Options &options) {
   const bool is_baseline = precision.activations == LPT_FORMAT_F32 && precision.cache == LPT_FORMAT_F32;
   if (!is_baseline) add(model.weights, precision, tool::format_name(precision.floats()), "-");
   for (const lpt_format format : formats) {
-    for (const Method *method : chosen) {
+    for (const Method &method : chosen) {
       const std::string name = tool::format_name(format);
-      const auto layers = progress_of(options, model.weights.layers.size(), name + ", " + method->name);
-      add(fit_weights(context, model.config(), model.weights, grams, format, *method, layers), precision, name,
-          method->name);
+      const auto layers = progress_of(options, model.weights.layers.size(), name + ", " + method.name);
+      const std::clock_t start = std::clock();
+      const ModelWeights fitted = fit_weights(context, model.config(), model.weights, calibration,
+                                              {format, precision.activations, method}, layers);
+      const auto seconds = static_cast<double>(std::clock() - start) / CLOCKS_PER_SEC;
+      add(fitted, precision, name, method.name, seconds);
     }
   }
   const std::string about = fmt::format("{} x {} tokens, activations in {}, cache in {}", windows.size(),
                                         options.window, options.activations, options.cache);
   tool::write_text(options.out, version_picture(about, versions));
+  if (!options.json.empty()) {
+    const int32_t threads =
+        options.threads == 0 ? static_cast<int32_t>(std::thread::hardware_concurrency()) : options.threads;
+    tool::write_text(options.json, version_report({options.command_line, options.activations, threads}, versions));
+  }
   tool::print_out("{}{}; the picture is {}\n", version_table(versions), about, tool::escaped(options.out));
   tool::flush_out();
 }

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "../json_fields.hpp"
 #include "../run.hpp"
 #include "tests/support/random.hpp"
 #include "tiny_model.hpp"
@@ -69,8 +70,16 @@ TEST(Run, CommandsWork) {
   options.model = options.baseline;
   options.methods = {"nearest", "gptq"};
   options.out = workplace.path("picture.svg");
+  options.json = workplace.path("report.json");
+  options.command_line = "run_lm compare";
   EXPECT_NE(output_of(options).find("int8_1x32  gptq"), std::string::npos);
   EXPECT_NE(workplace.read("picture.svg").find("int8_1x32"), std::string::npos);
+  const run_lm::json report = run_lm::parse_json("report.json", workplace.read("report.json"));
+  EXPECT_EQ("run_lm compare", report.at("command"));
+  const run_lm::json &rows = report.at("tables").at("bf16").at("rows");
+  ASSERT_EQ(4, std::ssize(rows));  // f32, bf16 and two methods
+  EXPECT_EQ("int8_1x32, gptq", rows[3][0]);
+  EXPECT_GT(std::stod(rows[1][2].get<std::string>()), 1.0);
   options.command = "generate";
   options.prompt = "abc";
   options.sampling.tokens = 4;

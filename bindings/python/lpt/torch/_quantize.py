@@ -25,6 +25,14 @@ class Weights(Numbered):
         self.packed = packed
 
 
+def _fit(weight: torch.Tensor, gram: torch.Tensor, format: Any) -> Tensor:
+    """Return the weight of GPTQ, with scales that may clip where the format has them: its errors are then smaller."""
+    try:
+        return weights_fit(weight, gram, format, order="diagonal", scale_rule="mse")[0]
+    except Unsupported:
+        return weights_fit(weight, gram, format, order="diagonal")[0]
+
+
 def _unpacked(packed: Tensor) -> Any:
     """Return packed weights as a matrix, decoded to f32 if the library cannot unpack them: if blocks of scales span rows."""
     try:
@@ -217,7 +225,7 @@ def quantize_(model: Model, format: str, *, filter: Optional[Filter] = None, ski
     grams = None if data is None else _gram_matrices(model, selected, data)
     for _, module in selected:
         weight = module.weight.detach()
-        codes = quantize(weight, format) if grams is None else weights_fit(weight, grams[module], format, order="diagonal")[0]
+        codes = quantize(weight, format) if grams is None else _fit(weight, grams[module], format)
         packed = weights_pack(codes, storage=storage)
         if type(module) is Linear:
             detach(module)
