@@ -21,10 +21,8 @@ import time
 
 WINDOW = 512  # tokens
 METHODS = {"nearest": {"method": "nearest"}, "GPTQ": {}, "GPTQ, act-order": {"order": "diagonal"},
-           "GPTQ, act-order, MSE": {"order": "diagonal", "scale_rule": "mse"},
-           "GPTQ, blocks, MSE": {"order": "blocks", "scale_rule": "mse"}, "AWQ": {"method": "nearest", "factors": True},
-           "AWQ and GPTQ, blocks": {"order": "blocks", "factors": True},
-           "AWQ and GPTQ, blocks, MSE": {"order": "blocks", "factors": True, "scale_rule": "mse"}}
+           "GPTQ, blocks": {"order": "blocks"}, "AWQ": {"method": "nearest", "factors": True},
+           "AWQ and GPTQ, blocks": {"order": "blocks", "factors": True}}
 
 
 def find_model():
