@@ -102,8 +102,13 @@ json config_of(const tool::Checkpoint &file, const json &metadata) {
   return config;
 }
 
+// The library tokenizers requires every member.
+json byte_level() {
+  return {{"type", "ByteLevel"}, {"add_prefix_space", false}, {"trim_offsets", true}, {"use_regex", true}};
+}
+
 json pretokenizer_of(const std::string &path, const json &metadata) {
-  const json bytes = {{"type", "ByteLevel"}, {"add_prefix_space", false}, {"use_regex", true}};
+  const json bytes = byte_level();
   const std::string name = text_of(path, metadata, "tokenizer.ggml.pre", "gpt-2");
   if (name == "gpt-2" || name == "default") return bytes;
   if (name == "smollm") {
@@ -136,7 +141,13 @@ json tokenizer_of(const std::string &path, const json &metadata) {
     }
     const json type = types.is_array() && i < types.size() ? types[i] : json(1);
     if (type != kControl && type != kUserDefined) continue;
-    added.push_back({{"id", i}, {"content", tokens[i]}, {"special", type == kControl}});
+    added.push_back({{"id", i},
+                     {"content", tokens[i]},
+                     {"single_word", false},
+                     {"lstrip", false},
+                     {"rstrip", false},
+                     {"normalized", false},
+                     {"special", type == kControl}});
   }
   const bool is_llama3 = text_of(path, metadata, "tokenizer.ggml.pre", "") == "llama-bpe";
   json result = {{"version", "1.0"},
@@ -144,7 +155,7 @@ json tokenizer_of(const std::string &path, const json &metadata) {
                  {"normalizer", nullptr},
                  {"pre_tokenizer", pretokenizer_of(path, metadata)},
                  {"post_processor", nullptr},
-                 {"decoder", {{"type", "ByteLevel"}}},
+                 {"decoder", byte_level()},
                  {"model",
                   {{"type", "BPE"},
                    {"vocab", vocabulary},

@@ -1,6 +1,9 @@
 // Models of run_lm against a plain forward pass in f64.
 #include <gtest/gtest.h>
 
+#include <set>
+
+#include "../json_fields.hpp"
 #include "../tokenizer.hpp"
 #include "loaded_model.hpp"
 #include "tiny_model.hpp"
@@ -45,6 +48,21 @@ TEST(Model, IsTheSameInGguf) {
   }
   EXPECT_EQ(other.bytes_of(0), "");  // a special token
   EXPECT_EQ(gguf.files.config().end_tokens, std::vector<int32_t>{1});
+  // The library tokenizers, which wrote the file of the folder, rejects a tokenizer.json with a member missing.
+  const run_lm::json library = run_lm::parse_json("a", folder.files.tokenizer_text()),
+                     written = run_lm::parse_json("b", gguf.files.tokenizer_text());
+  const auto names = [](const run_lm::json &object) {
+    std::set<std::string> found;
+    for (const auto &[name, value] : object.items()) found.insert(name);
+    return found;
+  };
+  for (const run_lm::json &token : written.at("added_tokens")) {
+    EXPECT_EQ(names(library.at("added_tokens")[0]), names(token));
+  }
+  const run_lm::json &bytes = written.at("pre_tokenizer").at("pretokenizers")[1];
+  EXPECT_EQ("ByteLevel", bytes.at("type"));
+  EXPECT_EQ(names(library.at("decoder")), names(bytes));
+  EXPECT_EQ(names(library.at("decoder")), names(written.at("decoder")));
 }
 
 TEST(Model, StepsOverACacheEqualOnePass) {
