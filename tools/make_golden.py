@@ -27,9 +27,9 @@ Where LPT differs, the script writes the result of LPT:
                without NaN gives code 0 (ml_dtypes: -0 in e2m1fn, e2m3fn, e3m2fn)
     e8m0fnu    zero of either sign gives code 0, which is 2^-127, because a scale of zeros must be a number (ml_dtypes:
                NaN)
-    integers   rint of numpy, saturated symmetrically: -127 ... 127 for int8, and the same for int16, int4, int3, int2; uint4
-               to 0 ... 15 (ml_dtypes truncates int4, int2 and uint4 with wraparound, and has no int3). A ternary element is an int2: its
-               codes are 0, 1 and 3 for 0, 1 and -1.
+    integers   rint of numpy, saturated symmetrically: -127 ... 127 for int8, and the same for int16, int4, int3, int2;
+               uint4 to 0 ... 15 (ml_dtypes truncates int4, int2 and uint4 with wraparound, and has no int3). A ternary
+               element is an int2: its codes are 0, 1 and 3 for 0, 1 and -1.
     q1_6       the element of MXINT8, int8 in units of 1/64: rint of 64 times the value, saturated to -127 ... 127
 """
 import argparse

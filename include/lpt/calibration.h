@@ -238,7 +238,7 @@ typedef struct lpt_weights_fit_options {
    * input columns, f32 or f64. Default NULL: `reference` are the inputs of `gram`.
    */
   const lpt_tensor *cross_gram;
-  /** A sample of the inputs of the layer: tokens × input columns; f64, f32, bf16 or f16, finite. Default NULL: none. */
+  /** A sample of inputs, at least one: tokens × input columns; f64, f32, bf16 or f16, finite. Default NULL: none. */
   const lpt_tensor *inputs;
   /** The inputs of the same tokens in a model that is not quantized, as `inputs`. Default NULL: `inputs`. */
   const lpt_tensor *reference;
@@ -260,7 +260,7 @@ typedef struct lpt_weights_fit_info {
   double fitted_error;  /**< Error of the fitted weight. */
   double damping;       /**< Share that was added: that of the options, or ten times as much, so often as required. */
   double ratio;         /**< Exponent of `input_factors`. */
-  double sample_error;  /**< Error of the fitted weight for `inputs`, cast and with the change of the bias. */
+  double sample_error;  /**< Error for `inputs`, cast and with the change of the bias; 0 without `inputs`. */
   int32_t has_maxima;   /**< 1: `input_factors` are of maxima; 0: of mean squares. */
   int32_t reserved;     /**< 0. */
 } lpt_weights_fit_info;

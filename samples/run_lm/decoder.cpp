@@ -37,8 +37,7 @@ void check_precision(const Precision &precision) {
     throw Error(fmt::format("--cache is {}: expected a float, or a format with scales along rows, as int8_row",
                             tool::format_name(precision.cache)));
   }
-  const bool is_wide = precision.activations == LPT_FORMAT_F32 || precision.activations == LPT_FORMAT_BF16;
-  if (!is_wide && !has_scales(tool::describe(precision.activations))) {
+  if (precision.casts_activations() && !has_scales(tool::describe(precision.activations))) {
     throw Error(fmt::format("--activations is {}: expected f32, bf16, or a format with scales, as e4m3fn_row",
                             tool::format_name(precision.activations)));
   }
@@ -179,7 +178,7 @@ void Decoder::attend(const Layer &layer) {
 void Decoder::project(const lpt_tensor *input, const Layer &layer, std::initializer_list<Projection> projections,
                       std::initializer_list<lpt_tensor *> outputs) const {
   Tensor cast;
-  if (precision_.activations != wide_) {
+  if (precision_.casts_activations()) {
     cast = make_matrix(context_, precision_.activations, buffers_.rows, lpt_tensor_extent(input, 1));
     check(context_, lpt_quantize(context_, input, nullptr, cast.get(), nullptr));
   }

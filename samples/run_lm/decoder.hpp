@@ -17,6 +17,7 @@ struct Precision {
 
   // The format of weights that are not quantized, and of activations before they are cast: bf16 or f32.
   lpt_format floats() const { return activations == LPT_FORMAT_BF16 ? LPT_FORMAT_BF16 : LPT_FORMAT_F32; }
+  bool casts_activations() const { return activations != floats(); }
 };
 
 // Throws tool::Error if a format cannot hold activations or a cache.

@@ -19,9 +19,9 @@ constexpr const char *kAbout =
 constexpr const char *kFormats =
     "Formats of the matrices, as e4m3fn_row, mxfp8_e4m3, nvfp4, int8_row, int4_1x32 or nf4_1x64";
 constexpr const char *kMethods =
-    "nearest: rounds each weight; gptq: columns compensate for the errors before them; awq: scales inputs; bias: adds "
-    "the "
-    "mean error of outputs to biases; or a list, as awq-gptq-bias";
+    "nearest: rounds each weight; gptq: columns compensate for the errors before them; awq: scales inputs; bias: "
+    "corrects "
+    "biases by the mean error of outputs; or a list, as awq-gptq-bias";
 
 void declare_run(CLI::App &command, Options &options) {
   command.add_option("--model", options.model,

@@ -140,7 +140,7 @@ class LayerFit {
     const Tensor factor_row = tool::wrap_matrix(context_, LPT_FORMAT_F32, factors.data(), 1, columns);
     lpt_weights_fit_options options = LPT_WEIGHTS_FIT_OPTIONS_INIT;
     options.method = LPT_WEIGHTS_FIT_METHOD_NEAREST;
-    if (has_cast_inputs()) set_sample(statistics, options);
+    if (casts_inputs()) set_sample(statistics, options);
     check(context_, lpt_weights_fit(context_, weight.get(), statistics.gram.get(), &options, output.get(),
                                     factor_row.get(), nullptr, nullptr));
     return factors;
@@ -162,13 +162,11 @@ class LayerFit {
     for (size_t i = 0; i < inputs.size(); ++i) inputs[i] /= factors[i % columns];
   }
 
-  bool has_cast_inputs() const {
-    return options_.activations != LPT_FORMAT_F32 && options_.activations != LPT_FORMAT_BF16;
-  }
+  bool casts_inputs() const { return Precision{.activations = options_.activations}.casts_activations(); }
 
   void set_sample(const InputStatistics &statistics, lpt_weights_fit_options &options) const {
     options.inputs = statistics.sample.get();
-    if (has_cast_inputs()) options.input_format = options_.activations;
+    if (casts_inputs()) options.input_format = options_.activations;
   }
 
   void quantize(Projection projection) {

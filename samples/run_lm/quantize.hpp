@@ -13,7 +13,7 @@ struct Method {
   std::string name;
   bool is_gptq = false;       // rounds one column after the other, those with the largest inputs first
   bool has_factors = false;   // scales inputs (AWQ, SmoothQuant)
-  bool changes_bias = false;  // adds the mean error of the outputs to the biases
+  bool changes_bias = false;  // corrects the biases by the mean error of the outputs
 
   bool needs_inputs() const { return is_gptq || has_factors || changes_bias; }
 };

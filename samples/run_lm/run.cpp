@@ -208,8 +208,7 @@ void run_compare(const Options &options) {
   add(model.weights, {LPT_FORMAT_F32, LPT_FORMAT_F32}, "f32", "-");
   const bool is_baseline = precision.activations == LPT_FORMAT_F32 && precision.cache == LPT_FORMAT_F32;
   const std::string floats = tool::format_name(precision.floats());
-  if (!is_baseline)
-    add(model.weights, precision, floats + (precision.activations == precision.floats() ? "" : " weights"), "-");
+  if (!is_baseline) add(model.weights, precision, floats + (precision.casts_activations() ? " weights" : ""), "-");
   for (const lpt_format format : formats) {
     for (const Method &method : chosen) {
       const std::string name = tool::format_name(format);

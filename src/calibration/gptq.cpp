@@ -17,13 +17,14 @@ Cast fixed_cast(const WeightFit &fit) {
   return cast;
 }
 
-bool has_own_scales(const Format &format) {
+// Returns true if scales change along a row.
+bool has_column_blocks(const Format &format) {
   return format.has_block_scale() && format.block_columns != LPT_BLOCK_EXTENT_FULL;
 }
 
 // Returns the columns of a block of scales; 1 if every scale is of a row or the tensor.
 int64_t scale_columns(const WeightFit &fit) {
-  return has_own_scales(fit.output.format) ? fit.output.format.block_columns : 1;
+  return has_column_blocks(fit.output.format) ? fit.output.format.block_columns : 1;
 }
 
 // The state of GPTQ. Place i is the i-th column in the order of rounding.
@@ -97,7 +98,7 @@ Status round_column(Gptq &gptq, int64_t place, double *errors) {
 Status round_block(Gptq &gptq, int64_t begin, int64_t count) {
   const WeightFit &fit = gptq.fit;
   const int64_t rows = fit.rows(), columns = fit.columns(), end = begin + count;
-  const bool is_rescaled = has_own_scales(fit.output.format) && fit.options.order != LPT_WEIGHTS_FIT_ORDER_DIAGONAL;
+  const bool is_rescaled = has_column_blocks(fit.output.format) && fit.options.order != LPT_WEIGHTS_FIT_ORDER_DIAGONAL;
   for (int64_t place = begin; place < end; ++place) {
     const int64_t block = fit.order[static_cast<size_t>(place)] / gptq.width * gptq.width;
     const int64_t length = std::min(gptq.width, columns - block);
@@ -128,7 +129,7 @@ Status prepare_gptq(WeightFit &fit, double &out_damping) {
 
 Status run_gptq(WeightFit &fit) {
   const int64_t elements = packing_of(fit.output.format.element).elements, width = scale_columns(fit);
-  const bool has_odd_blocks = has_own_scales(fit.output.format) && width % elements != 0;
+  const bool has_odd_blocks = has_column_blocks(fit.output.format) && width % elements != 0;
   Gptq gptq{fit, width, has_odd_blocks ? width : elements, {}, {}, {}};
   const int64_t rows = fit.rows(), columns = fit.columns();
   const int64_t step = std::max<int64_t>(kColumnsAtOnce / gptq.width, 1) * gptq.width;

@@ -23,7 +23,7 @@ std::vector<double> maxima_of(const MatrixView &matrix) {
 }
 
 // A family of candidates. Columns with a zero in either vector have a factor of 1.
-struct Family {
+struct FactorFamily {
   int32_t has_maxima;
   std::vector<double> inputs, weights;
 
@@ -34,7 +34,7 @@ struct Family {
   bool is_used(size_t column) const { return inputs[column] > 0.0 && weights[column] > 0.0; }
 };
 
-void set_factors(const Family &family, double ratio, std::vector<float> &factors) {
+void set_factors(const FactorFamily &family, double ratio, std::vector<float> &factors) {
   double least = HUGE_VAL, most = 0.0;
   for (size_t c = 0; c < factors.size(); ++c) {
     if (!family.is_used(c)) continue;
@@ -52,12 +52,12 @@ void set_factors(const Family &family, double ratio, std::vector<float> &factors
 Status search_factors(WeightFit &fit, lpt_weights_fit_info &info) {
   std::vector<double> roots(static_cast<size_t>(fit.columns()));
   for (int64_t c = 0; c < fit.columns(); ++c) roots[static_cast<size_t>(c)] = std::sqrt(fit.diagonal(c));
-  std::vector<Family> families = {{0, roots, std::vector<double>(roots.size(), 1.0)}};
+  std::vector<FactorFamily> families = {{0, roots, std::vector<double>(roots.size(), 1.0)}};
   if (fit.sample.is_given()) families.push_back({1, maxima_of(fit.sample.inputs), maxima_of(fit.given)});
   double best = HUGE_VAL;
   std::vector<float> chosen(fit.factors.size(), 1.0f);
   int64_t done = 0;
-  for (const Family &family : families) {
+  for (const FactorFamily &family : families) {
     for (int32_t i = 0; i < kFactorRatios; ++i) {
       const double ratio = static_cast<double>(i) / kFactorRatios;
       double error = 0.0;
@@ -77,7 +77,7 @@ Status search_factors(WeightFit &fit, lpt_weights_fit_info &info) {
 }
 
 Status sample_error(WeightFit &fit, double &out_sum) {
-  const FitSample &sample = fit.sample;
+  FitSample &sample = fit.sample;
   for_each_row(fit, sample.inputs, [&](int64_t row) {
     const float *inputs = WeightFit::floats(sample.inputs, row);
     float *divided = WeightFit::floats(sample.decoded, row);
@@ -90,7 +90,8 @@ Status sample_error(WeightFit &fit, double &out_sum) {
   }
   LPT_TRY(decode_part(fit.context, fit.output, fit.decoded));
   LPT_TRY(multiply(fit.context, sample.decoded, fit.decoded, sample.outputs, TransposedOperand::kB));
-  std::vector<double> sums(static_cast<size_t>(sample.outputs.rows)), means(static_cast<size_t>(fit.rows()), 0.0);
+  std::vector<double> sums(static_cast<size_t>(sample.outputs.rows)), &means = sample.means;
+  means.assign(static_cast<size_t>(fit.rows()), 0.0);
   for (int64_t row = 0; row < sample.outputs.rows; ++row) {
     float *outputs = WeightFit::floats(sample.outputs, row);
     const float *reference = WeightFit::floats(sample.reference, row);

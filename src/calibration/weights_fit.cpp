@@ -1,6 +1,7 @@
 // Quantizes a weight W to Q so that the sum over rows of (W - Q) · H · (W - Q)ᵀ is small, with H = inputsᵀ · inputs.
 #include "src/calibration/weights_fit.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <numeric>
 
@@ -96,11 +97,11 @@ Status check_gram(const Tensor *gram, const char *name, int64_t columns, bool ne
 struct FitViews {
   MatrixView weight, gram, cross_gram, inputs, reference;
   MatrixView output, factors, bias_change;
+  Format input_format;
 };
 
 Status check_sample(const lpt_weights_fit_options &options, bool needs_data, FitViews &views) {
-  Format format;
-  if (!find_format(options.input_format, format)) {
+  if (!find_format(options.input_format, views.input_format)) {
     return invalid("input_format is %lld: expected a format", static_cast<long long>(options.input_format));
   }
   LPT_TRY(check_holds_numbers(options.input_format, "input_format"));
@@ -147,21 +148,24 @@ Status check_outputs(const Tensor *output, const Tensor *factors, const Tensor *
   LPT_TRY(check_shape(views.output, "output", views.weight.rows, views.weight.columns, "weight"));
   LPT_TRY(check_output_vector(factors, "input_factors", views.weight.columns, needs_data, views.factors));
   LPT_TRY(check_output_vector(bias_change, "bias_change", views.weight.rows, needs_data, views.bias_change));
+  // An output overlaps neither an input nor an output before it.
   const struct {
     const MatrixView &view;
     const char *name;
-  } inputs[] = {{views.weight, "weight"},
-                {views.gram, "gram"},
-                {views.cross_gram, "options->cross_gram"},
-                {views.inputs, "options->inputs"},
-                {views.reference, "options->reference"},
-                {views.output, "output"}};
-  for (const auto &input : inputs) {
-    if (&input.view != &views.output) LPT_TRY(check_no_overlap(views.output, "output", input.view, input.name));
-    LPT_TRY(check_no_overlap(views.factors, "input_factors", input.view, input.name));
-    LPT_TRY(check_no_overlap(views.bias_change, "bias_change", input.view, input.name));
+  } operands[] = {{views.weight, "weight"},
+                  {views.gram, "gram"},
+                  {views.cross_gram, "options->cross_gram"},
+                  {views.inputs, "options->inputs"},
+                  {views.reference, "options->reference"},
+                  {views.output, "output"},
+                  {views.factors, "input_factors"},
+                  {views.bias_change, "bias_change"}};
+  for (size_t i = 5; i < std::size(operands); ++i) {
+    for (size_t j = 0; j < i; ++j) {
+      LPT_TRY(check_no_overlap(operands[i].view, operands[i].name, operands[j].view, operands[j].name));
+    }
   }
-  return check_no_overlap(views.factors, "input_factors", views.bias_change, "bias_change");
+  return {};
 }
 
 // Preparation.
@@ -214,12 +218,8 @@ Status finish_sample(WeightFit &fit, const MatrixView &bias_change, double &out_
   LPT_TRY(sample_error(fit, out_error));
   out_error = whole == 0.0 ? 0.0 : out_error / whole;
   if (bias_change.data == nullptr) return {};
-  const MatrixView &differences = fit.sample.outputs;
-  for (int64_t i = 0; i < fit.rows(); ++i) {
-    double mean = 0.0;
-    for (int64_t r = 0; r < differences.rows; ++r) mean += static_cast<double>(WeightFit::floats(differences, r)[i]);
-    static_cast<float *>(bias_change.data)[i] = static_cast<float>(mean / static_cast<double>(differences.rows));
-  }
+  std::transform(fit.sample.means.begin(), fit.sample.means.end(), static_cast<float *>(bias_change.data),
+                 [](double mean) { return static_cast<float>(mean); });
   return {};
 }
 
@@ -317,7 +317,7 @@ Status fit_weights(Context &context, const Tensor *weight, const Tensor *gram, c
     return invalid("bias_change is given without inputs: expected both");
   const SuppressProgress progress(context);
   WeightFit fit{context, options, progress, {}, views.output, {}, {}};
-  find_format(options.input_format, fit.input_format);
+  fit.input_format = views.input_format;
   fit.has_bias_change = bias_change != nullptr;
   if (input_factors != nullptr) fit.candidates = (options.inputs != nullptr ? 2 : 1) * kFactorRatios;
   LPT_TRY(cast_matrix(context, views.weight, views.output, cast_of(fit), true));

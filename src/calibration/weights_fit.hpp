@@ -14,6 +14,7 @@ constexpr int32_t kFactorRatios = 20;  // exponents of input factors: 0, 1/20, .
 struct FitSample {
   MatrixView inputs, decoded;     // tokens × input columns; `decoded` after factors, cast and decoding
   MatrixView reference, outputs;  // tokens × rows; `reference` of the weight that is not quantized
+  std::vector<double> means;      // of reference - outputs, of each row; 0 if the call does not change the bias
 
   bool is_given() const { return inputs.data != nullptr; }
 };
@@ -71,8 +72,7 @@ Status factor_gram(const WeightFit &fit, const std::vector<int64_t> &order, std:
 // Finds the factors of the smallest error with rounding to nearest, and leaves that rounding in the output.
 Status search_factors(WeightFit &fit, lpt_weights_fit_info &info);
 
-// Computes the squared error of the outputs of the sample, after the change of the bias if the call has one. Leaves the
-// differences from the reference in `outputs`.
+// Computes the squared error of the outputs of the sample, after the change of the bias if the call has one, and the means.
 Status sample_error(WeightFit &fit, double &out_sum);
 
 // Sets the order and `inverse` for the current factors.

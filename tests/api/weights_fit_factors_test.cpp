@@ -243,6 +243,17 @@ TEST(WeightsFitFactors, RejectSamplesThatDoNotFit) {
   reject(LPT_INVALID_ARGUMENT, null, null, LPT_FORMAT_F32, bias_change, {"bias_change is given without inputs"});
   reject(LPT_INVALID_ARGUMENT, inputs, null, LPT_FORMAT_F32, short_bias, {"bias_change is 23", "24"});
   reject(LPT_INVALID_ARGUMENT, factors, null, LPT_FORMAT_F32, null, {"options->inputs"});
+  const Tensor square = tensor_of(c, LPT_FORMAT_F32, 1, 32, Numbers(32, 1.0));
+  lpt_weights_fit_options options = gptq_options();
+  options.inputs = square.get();
+  EXPECT_EQ(LPT_INVALID_ARGUMENT,
+            lpt_weights_fit(c, gram.get(), gram.get(), &options, make_tensor(c, LPT_FORMAT_NVFP4, 32, 32).get(),
+                            factors.get(), square.get(), nullptr));
+  expect_words({"bias_change", "overlaps options->inputs"}, lpt_context_error(c));
+  EXPECT_EQ(LPT_INVALID_ARGUMENT,
+            lpt_weights_fit(c, gram.get(), gram.get(), &options, make_tensor(c, LPT_FORMAT_NVFP4, 32, 32).get(),
+                            factors.get(), factors.get(), nullptr));
+  expect_words({"bias_change", "overlaps input_factors"}, lpt_context_error(c));
 }
 
 }  // namespace

@@ -36,7 +36,7 @@ class Calibration(Case):
         scaled = floats([x * y for row in weight.tolist() for x, y in zip(row, factors.tolist())], [8, 32])
         self.assertEqual(lpt.quantize(scaled, "int4_1x32").tolist(), nearest.tolist())
         zeros, _, _, _ = lpt.weights_fit(weight, gram, "f32", method="nearest", cross_gram=floats([0.0] * 1024, [32, 32]),
-                                      damping=0.0)
+                                         damping=0.0)
         self.near([[0.0] * 32] * 8, zeros.tolist())
         options = {"inputs": inputs, "input_format": "int8_row", "bias_change": True}
         codes, factors, change, values = lpt.weights_fit(weight, gram, "int4_1x32", factors=True, **options)
