@@ -33,6 +33,19 @@ static int check_count(const char *name, int64_t found, const char *other, int64
   return 0;
 }
 
+// Checks the errors and the choices of lpt_format_choose(). The library checks the range of the counts.
+static int check_candidates(int64_t errors, int64_t tensors, int64_t candidates, Py_ssize_t choice_bytes) {
+  if (tensors < 0 || candidates < 1) return 1;
+  if (errors % candidates != 0 || errors / candidates != tensors) {
+    PyErr_Format(PyExc_ValueError, "errors has %lld items: expected %lld x %lld", (long long)errors, (long long)tensors,
+                 (long long)candidates);
+    return 0;
+  }
+  if (choice_bytes / (Py_ssize_t)sizeof(int64_t) >= tensors) return 1;
+  PyErr_Format(PyExc_ValueError, "out_choices has %zd bytes: expected %lld integers of 8 bytes", choice_bytes, (long long)tensors);
+  return 0;
+}
+
 // *out is NULL for None.
 static int numbers_from(PyObject *object, int64_t **out, int64_t *out_count) {
   *out = NULL;
@@ -148,6 +161,12 @@ static int handles_from(PyObject *object, const char *symbol, swig_type_info *ki
 %typemap(arginit) int32_t *WRITTEN { memset(&buffer_view$argnum, 0, sizeof buffer_view$argnum); }
 %typemap(freearg) int32_t *WRITTEN { PyBuffer_Release(&buffer_view$argnum); }
 
+%apply int32_t *WRITTEN { int64_t *WRITTEN };
+%typemap(in) int64_t *WRITTEN (Py_buffer buffer_view) {
+  if (PyObject_GetBuffer($input, &buffer_view, PyBUF_WRITABLE) != 0) SWIG_fail;
+  $1 = (int64_t *)buffer_view.buf;
+}
+
 // Checks before a call that need several arguments.
 %define LPT_CHECK_BEFORE(function, checks)
 %exception function {
@@ -172,6 +191,8 @@ LPT_CHECK_BEFORE(lpt_optimizer_step_shards, check_count("gradients", given6, "in
                                             check_count("parameters", given9, "indices", arg5))
 LPT_CHECK_BEFORE(lpt_optimizer_add_shards, check_count("names", PyTuple_GET_SIZE(texts4), "parameters", arg6))
 LPT_CHECK_BEFORE(lpt_noise_measure, check_count("gradients", given2, "noisy", arg4))
+LPT_CHECK_BEFORE(lpt_format_choose, check_count("bytes", given3, "errors", given2) &&
+                                    check_candidates(given2, arg4, arg5, buffer_view7.len))
 LPT_CHECK_BEFORE(lpt_cost_fit_link, check_count("bytes", given2, "seconds", arg4))
 
 // Names, of which each may be None. The text belongs to the strings of the list.
@@ -321,13 +342,15 @@ LPT_RETURNED(double, out_magnitude, PyFloat_FromDouble)
 %define LPT_APPLY_ARRAYS
 %apply (int32_t RANK, const int64_t *NUMBERS) { (int32_t rank, const int64_t *extents) };
 %apply const int64_t *NUMBERS { const int64_t *begins, const int64_t *extents, const int64_t *counts,
-                                const int64_t *send_counts, const int64_t *receive_counts, const int64_t *row_counts };
+                                const int64_t *send_counts, const int64_t *receive_counts, const int64_t *row_counts,
+                                const int64_t *bytes };
 %apply (const int64_t *NUMBERS, int64_t COUNT) { (const int64_t *indices, int64_t count) };
-%apply const double *NUMBERS { const double *bytes };
+%apply const double *NUMBERS { const double *bytes, const double *errors };
 %apply (const double *NUMBERS, int64_t COUNT) { (const double *seconds, int64_t count) };
 %apply (void *WRITTEN, size_t BYTES) { (void *buffer, size_t buffer_bytes) };
 %apply (const void *READ, size_t BYTES) { (const void *buffer, size_t buffer_bytes) };
 %apply int32_t *WRITTEN { int32_t *order };
+%apply int64_t *WRITTEN { int64_t *out_choices };
 %apply void *ADDRESS { void *managed, void *stream, void *event, void *nccl_comm };
 %typemap(out) void *lpt_context_stream "$result = PyLong_FromVoidPtr($1);"
 %apply const void *ADDRESS { const void *managed };

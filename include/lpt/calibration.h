@@ -1,6 +1,6 @@
 /**
  * @file calibration.h
- * @brief Statistics of calibration data, and sparse and quantized weights that are fitted to them.
+ * @brief Statistics of calibration data, sparse and quantized weights that are fitted to them, and a choice of formats.
  */
 #ifndef LPT_CALIBRATION_H
 #define LPT_CALIBRATION_H
@@ -320,6 +320,42 @@ typedef struct lpt_weights_fit_info {
 LPT_API lpt_status lpt_weights_fit(lpt_context *context, const lpt_tensor *weight, const lpt_tensor *gram,
                                    const lpt_weights_fit_options *options, lpt_tensor *output,
                                    lpt_tensor *input_factors, lpt_tensor *bias_change, lpt_weights_fit_info *out_info);
+
+/** @brief Result of lpt_format_choose(). */
+typedef struct lpt_format_choose_info {
+  size_t struct_size; /**< sizeof(lpt_format_choose_info) of the caller. */
+  double error;       /**< Sum of the errors of the chosen candidates. */
+  double bound;       /**< No choice within the budget has a smaller sum; equal to `error` if the choice is the best. */
+  int64_t bytes;      /**< Sum of the bytes of the chosen candidates. */
+} lpt_format_choose_info;
+
+/** @brief Defaults of lpt_format_choose_info. */
+#define LPT_FORMAT_CHOOSE_INFO_INIT \
+  { sizeof(lpt_format_choose_info), 0.0, 0.0, 0 }
+
+/**
+ * @brief Chooses one of several formats for each tensor: the smallest sum of errors within a budget of bytes.
+ *
+ * The caller measures the candidates. Errors of different tensors must be comparable, as the growth of the loss of the model
+ * when only this tensor is quantized. lpt_tensor_size() returns the bytes of a tensor.
+ *
+ * The choice is the best one, unless the problem is large and has many nearly equal choices: the search keeps at most
+ * 2^20 partial sums. `bound` then limits how far the choice is from the best one.
+ *
+ * @param[in]  errors           `tensor_count` · `candidate_count` errors, those of the first tensor first; at least 0.
+ *                              Infinity excludes a candidate.
+ * @param[in]  bytes            Bytes of the same candidates, 0 to 2^40.
+ * @param[in]  tensor_count     0 to 2^14.
+ * @param[in]  candidate_count  1 to 64.
+ * @param[in]  budget_bytes     Most bytes of all tensors together.
+ * @param[out] out_choices      The candidate of each tensor, `tensor_count` indices from 0.
+ * @param[out] out_info         The caller sets `struct_size`. NULL: not returned.
+ * @retval LPT_INVALID_ARGUMENT  An argument is out of range, or a tensor has only infinite errors. The smallest
+ *                               candidates have more than `budget_bytes`; the text has their sum.
+ */
+LPT_API lpt_status lpt_format_choose(lpt_context *context, const double *errors, const int64_t *bytes,
+                                     int64_t tensor_count, int64_t candidate_count, int64_t budget_bytes,
+                                     int64_t *out_choices, lpt_format_choose_info *out_info);
 
 #ifdef __cplusplus
 }

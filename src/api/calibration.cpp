@@ -38,6 +38,17 @@ lpt_status lpt_weights_fit(lpt_context *context, const lpt_tensor *weight, const
   });
 }
 
+lpt_status lpt_format_choose(lpt_context *context, const double *errors, const int64_t *bytes, int64_t tensor_count,
+                             int64_t candidate_count, int64_t budget_bytes, int64_t *out_choices,
+                             lpt_format_choose_info *out_info) {
+  return guard(context, [&](Context &) -> Status {
+    lpt_format_choose_info values = LPT_FORMAT_CHOOSE_INFO_INIT;
+    if (out_info != nullptr) LPT_TRY(check_values(out_info, "out_info"));
+    LPT_TRY(choose_formats({errors, bytes, tensor_count, candidate_count}, budget_bytes, out_choices, values));
+    return out_info == nullptr ? Status() : write_values(values, "out_info", out_info);
+  });
+}
+
 lpt_status lpt_calibration_create(lpt_context *context, int64_t columns, const lpt_calibration_options *options,
                                   lpt_calibration **out_calibration) {
   return guard(context, [&](Context &) -> Status {

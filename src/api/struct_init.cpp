@@ -46,6 +46,7 @@ int32_t lpt_struct_init(const char *name, void *object, size_t struct_size) {
   LPT_STRUCT(lpt_calibration_info, LPT_CALIBRATION_INFO_INIT)
   LPT_STRUCT(lpt_weights_fit_options, LPT_WEIGHTS_FIT_OPTIONS_INIT)
   LPT_STRUCT(lpt_weights_fit_info, LPT_WEIGHTS_FIT_INFO_INIT)
+  LPT_STRUCT(lpt_format_choose_info, LPT_FORMAT_CHOOSE_INFO_INIT)
   LPT_STRUCT(lpt_linear_gemm_options, LPT_LINEAR_GEMM_OPTIONS_INIT)
   LPT_STRUCT(lpt_linear_shape, LPT_LINEAR_SHAPE_INIT)
   LPT_STRUCT(lpt_linear_options, LPT_LINEAR_OPTIONS_INIT)

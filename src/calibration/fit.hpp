@@ -12,6 +12,15 @@ Status fit_sparse(Context &context, const Tensor *weight, const Tensor *mask, co
 Status fit_weights(Context &context, const Tensor *weight, const Tensor *gram, const lpt_weights_fit_options &options,
                    Tensor *output, Tensor *input_factors, Tensor *bias_change, lpt_weights_fit_info &out_info);
 
+// Candidates of tensors, as lpt_format_choose() takes them.
+struct FormatCandidates {
+  const double *errors;
+  const int64_t *bytes;
+  int64_t tensors, candidates;
+};
+Status choose_formats(const FormatCandidates &given, int64_t budget, int64_t *out_choices,
+                      lpt_format_choose_info &out_info);
+
 enum class TransposedOperand { kNone, kA, kB };
 
 // Computes c = a · b for f32 matrices. It keeps no scratch, as many steps would exhaust memory.

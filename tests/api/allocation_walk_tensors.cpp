@@ -346,6 +346,10 @@ lpt_status walk_measures(WalkWorld &w) {
   lpt_cost_link link = LPT_COST_LINK_INIT;
   const double bytes[] = {1e3, 1e4, 1e5}, seconds[] = {1e-5, 2e-5, 1e-4};
   LPT_TEST_TRY(lpt_cost_fit_link(w.c, bytes, seconds, 3, &link));
+  const int64_t sizes[] = {4, 8, 4, 8};
+  const double errors[] = {2.0, 1.0, 3.0, 1.0};
+  int64_t choices[2];
+  LPT_TEST_TRY(lpt_format_choose(w.c, errors, sizes, 2, 2, 12, choices, nullptr));
   lpt_cost_info cost = LPT_COST_INFO_INIT;
   return lpt_cost_estimate(w.c, 0, 0, 8, 1 << 20, LPT_FORMAT_F32, &link, &cost);
 }

@@ -1,6 +1,24 @@
+#include <cmath>
+
 #include "tests/api/bad_calls.hpp"
 
 namespace lpt::test {
+namespace {
+
+// Chooses among two candidates of two tensors.
+lpt_status choose(World &w, std::vector<double> errors, std::vector<int64_t> bytes, int64_t budget) {
+  int64_t choices[2];
+  return lpt_format_choose(w.c, errors.data(), bytes.data(), 2, 2, budget, choices, nullptr);
+}
+
+lpt_status choose_of(World &w, int64_t tensors, int64_t candidates) {
+  const double errors[] = {1.0};
+  const int64_t bytes[] = {1};
+  int64_t choices[1];
+  return lpt_format_choose(w.c, errors, bytes, tensors, candidates, 8, choices, nullptr);
+}
+
+}  // namespace
 
 const std::vector<BadCall> kWeightsCalls = {
     {"weights: blocks of scales over experts",
@@ -70,6 +88,57 @@ const std::vector<BadCall> kWeightsCalls = {
        const uint8_t bytes[64] = {};
        Tensor packed;
        return lpt_weights_state_load(w.c, bytes, sizeof bytes, out(packed));
+     }},
+    {"format_choose: a budget below the smallest formats",
+     LPT_INVALID_ARGUMENT,
+     {"budget_bytes is 6", "at least 7"},
+     [](World &w) {
+       return choose(w, {1.0, 2.0, 1.0, 2.0}, {8, 4, 3, 5}, 6);
+     }},
+    {"format_choose: an error that is no number",
+     LPT_INVALID_ARGUMENT,
+     {"errors[2] is", "at least 0"},
+     [](World &w) {
+       return choose(w, {1.0, 2.0, NAN, 2.0}, {8, 4, 3, 5}, 99);
+     }},
+    {"format_choose: a tensor without a format",
+     LPT_INVALID_ARGUMENT,
+     {"errors of tensor 1 are all infinite"},
+     [](World &w) {
+       return choose(w, {1.0, 2.0, INFINITY, INFINITY}, {8, 4, 3, 5}, 99);
+     }},
+    {"format_choose: negative bytes",
+     LPT_INVALID_ARGUMENT,
+     {"bytes[3] is -5", "0 to 1099511627776"},
+     [](World &w) {
+       return choose(w, {1.0, 2.0, 1.0, 2.0}, {8, 4, 3, -5}, 99);
+     }},
+    {"format_choose: too many tensors",
+     LPT_INVALID_ARGUMENT,
+     {"tensor_count is 16385", "0 to 16384"},
+     [](World &w) { return choose_of(w, 16385, 1); }},
+    {"format_choose: no candidates",
+     LPT_INVALID_ARGUMENT,
+     {"candidate_count is 0", "1 to 64"},
+     [](World &w) { return choose_of(w, 1, 0); }},
+    {"format_choose: no errors",
+     LPT_INVALID_ARGUMENT,
+     {"errors is NULL", "2 numbers"},
+     [](World &w) { return lpt_format_choose(w.c, nullptr, nullptr, 1, 2, 8, nullptr, nullptr); }},
+    {"format_choose: no bytes",
+     LPT_INVALID_ARGUMENT,
+     {"bytes is NULL", "1 numbers"},
+     [](World &w) {
+       const double errors[] = {1.0};
+       return lpt_format_choose(w.c, errors, nullptr, 1, 1, 8, nullptr, nullptr);
+     }},
+    {"format_choose: no memory for the choices",
+     LPT_INVALID_ARGUMENT,
+     {"out_choices is NULL", "1 numbers"},
+     [](World &w) {
+       const double errors[] = {1.0};
+       const int64_t bytes[] = {1};
+       return lpt_format_choose(w.c, errors, bytes, 1, 1, 8, nullptr, nullptr);
      }},
 };
 

@@ -42,6 +42,7 @@ void for_each_struct(Body body) {
   LPT_BODY(lpt_calibration_info, LPT_CALIBRATION_INFO_INIT);
   LPT_BODY(lpt_weights_fit_options, LPT_WEIGHTS_FIT_OPTIONS_INIT);
   LPT_BODY(lpt_weights_fit_info, LPT_WEIGHTS_FIT_INFO_INIT);
+  LPT_BODY(lpt_format_choose_info, LPT_FORMAT_CHOOSE_INFO_INIT);
   LPT_BODY(lpt_sparse_info, LPT_SPARSE_INFO_INIT);
   LPT_BODY(lpt_convert_options, LPT_CONVERT_OPTIONS_INIT);
   LPT_BODY(lpt_dequantize_options, LPT_DEQUANTIZE_OPTIONS_INIT);

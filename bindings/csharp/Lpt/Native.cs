@@ -922,6 +922,24 @@ namespace Lpt
         }
     }
 
+    /// <summary>Result of lpt_format_choose().</summary>
+    [StructLayout(LayoutKind.Sequential)]
+    public unsafe struct FormatChooseInfo
+    {
+        public UIntPtr StructSize;
+        public double Error;
+        public double Bound;
+        public long Bytes;
+
+        /// <summary>Returns the defaults of the library.</summary>
+        public static FormatChooseInfo Default()
+        {
+            var value = default(FormatChooseInfo);
+            Text.Initialize("lpt_format_choose_info", &value, sizeof(FormatChooseInfo));
+            return value;
+        }
+    }
+
     /// <summary>Options of lpt_gemm(), lpt_gemm_grouped() and lpt_gemm_plan_create().</summary>
     [StructLayout(LayoutKind.Sequential)]
     public unsafe struct GemmOptions
@@ -2053,6 +2071,7 @@ namespace Lpt
         [LibraryImport(Library)] public static partial Status lpt_calibration_describe(Context context, Calibration calibration, CalibrationInfo* out_info);
         [LibraryImport(Library)] public static partial Status lpt_calibration_percentile(Context context, Calibration calibration, double share, double* out_magnitude);
         [LibraryImport(Library)] public static partial Status lpt_weights_fit(Context context, Tensor weight, Tensor gram, WeightsFitOptions* options, Tensor output, Tensor input_factors, Tensor bias_change, WeightsFitInfo* out_info);
+        [LibraryImport(Library)] public static partial Status lpt_format_choose(Context context, double* errors, long* bytes, long tensor_count, long candidate_count, long budget_bytes, long* out_choices, FormatChooseInfo* out_info);
         [LibraryImport(Library)] public static partial Status lpt_gemm(Context context, Tensor a, Tensor b, GemmOptions* options, Tensor c);
         [LibraryImport(Library)] public static partial Status lpt_gemm_grouped(Context context, Tensor a, Tensor b, Tensor group_ends, GemmOptions* options, Tensor c);
         [LibraryImport(Library)] public static partial Status lpt_gemm_plan_create(Context context, Tensor a, Tensor b, GemmOptions* options, Tensor c, IntPtr* out_plan);
@@ -2277,6 +2296,7 @@ namespace Lpt
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_calibration_describe(Context context, Calibration calibration, CalibrationInfo* out_info);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_calibration_percentile(Context context, Calibration calibration, double share, double* out_magnitude);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_weights_fit(Context context, Tensor weight, Tensor gram, WeightsFitOptions* options, Tensor output, Tensor input_factors, Tensor bias_change, WeightsFitInfo* out_info);
+        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_format_choose(Context context, double* errors, long* bytes, long tensor_count, long candidate_count, long budget_bytes, long* out_choices, FormatChooseInfo* out_info);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_gemm(Context context, Tensor a, Tensor b, GemmOptions* options, Tensor c);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_gemm_grouped(Context context, Tensor a, Tensor b, Tensor group_ends, GemmOptions* options, Tensor c);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_gemm_plan_create(Context context, Tensor a, Tensor b, GemmOptions* options, Tensor c, IntPtr* out_plan);

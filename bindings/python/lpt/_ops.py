@@ -6,9 +6,9 @@ are members of the options struct of the operation in lpt.h, which takes() adds 
 from __future__ import annotations
 
 __all__ = ["Calibration", "GemmPlan", "Statistics", "convert", "dequantize", "fake_quantize", "foreign_layout_export",
-           "foreign_layout_import", "format_describe", "format_from_description", "gemm", "gemm_grouped", "hadamard",
-           "quantize", "random_signs", "tensor_copy", "weights_fit", "weights_load", "weights_order", "weights_pack",
-           "weights_save", "weights_unpack"]
+           "foreign_layout_import", "format_choose", "format_describe", "format_from_description", "gemm", "gemm_grouped",
+           "hadamard", "quantize", "random_signs", "tensor_copy", "weights_fit", "weights_load", "weights_order",
+           "weights_pack", "weights_save", "weights_unpack"]
 
 from array import array
 from operator import index
@@ -322,6 +322,25 @@ def weights_fit(weight: Any, gram: Any, format: Format = "", *, method: str = "g
     capi.lpt_weights_fit(handle, source, read(gram), options(capi.lpt_weights_fit_options, chosen, keep), result, *vectors,
                          values)
     return result, vectors[0], vectors[1], values_of(values)
+
+
+def format_choose(errors: Sequence[Sequence[float]], sizes: Sequence[Sequence[int]],
+                  budget: int) -> Tuple[List[int], Dict[str, Any]]:
+    """Choose one of several formats for each tensor: the smallest sum of errors within a budget of bytes (lpt_format_choose()).
+
+    errors: for each tensor, the error of each candidate; infinity excludes one. sizes: the bytes of the same candidates.
+    budget: the most bytes of all tensors together.
+
+    Returns the index of the chosen candidate of each tensor, and a dict of error, bound and bytes.
+    """
+    candidates = len(errors[0]) if len(errors) > 0 else 1
+    for name, rows in (("errors", errors), ("sizes", sizes)):
+        if len(rows) != len(errors) or any(len(row) != candidates for row in rows):
+            raise ValueError(f"{name} has rows of {[len(row) for row in rows]} numbers: expected {len(errors)} rows of {candidates}")
+    choices, values = array("q", bytes(8 * len(errors))), capi.lpt_format_choose_info()
+    capi.lpt_format_choose(handle_of(None), [number for row in errors for number in row], [size for row in sizes for size in row],
+                           len(errors), candidates, budget, choices, values)
+    return list(choices), values_of(values)
 
 
 class Calibration:

@@ -1,5 +1,7 @@
 """Statistics of calibration data, and weights that are fitted to them."""
+import math
 import unittest
+from array import array
 
 import lpt
 
@@ -53,6 +55,25 @@ class Calibration(Case):
             lpt.weights_fit(weight, gram)
         with self.assertRaisesRegex(lpt.InvalidArgument, "damping is 2: expected 0 to 1"):
             lpt.weights_fit(weight, gram, "nvfp4", damping=2.0)
+
+    def test_format_choose(self):
+        errors, sizes = [[4.0, 1.0, 0.0], [9.0, 2.0, math.inf]], [[1, 2, 4], [1, 3, 4]]
+        # The six choices cost 2 to 7 bytes.
+        for budget, expected in (2, [0, 0]), (4, [0, 1]), (5, [1, 1]), (6, [1, 1]), (7, [2, 1]):
+            choices, values = lpt.format_choose(errors, sizes, budget)
+            self.assertEqual(expected, choices)
+            self.assertEqual((sum(row[i] for row, i in zip(errors, choices)), sum(row[i] for row, i in zip(sizes, choices))),
+                             (values["error"], values["bytes"]))
+            self.assertEqual(values["error"], values["bound"])
+        self.assertEqual([], lpt.format_choose([], [], 0)[0])
+        with self.assertRaisesRegex(lpt.InvalidArgument, "budget_bytes is 1: expected at least 2"):
+            lpt.format_choose(errors, sizes, 1)
+        with self.assertRaisesRegex(ValueError, "sizes has rows of .3, 2. numbers: expected 2 rows of 3"):
+            lpt.format_choose(errors, [[1, 2, 4], [1, 3]], 7)
+        with self.assertRaisesRegex(ValueError, "errors has 4 items: expected 2 x 3"):
+            lpt.capi.lpt_format_choose(None, [1.0] * 4, [1] * 4, 2, 3, 9, array("q", [0, 0]), lpt.capi.lpt_format_choose_info())
+        with self.assertRaisesRegex(ValueError, "out_choices has 8 bytes: expected 2 integers"):
+            lpt.capi.lpt_format_choose(None, [1.0] * 4, [1] * 4, 2, 2, 9, array("q", [0]), lpt.capi.lpt_format_choose_info())
 
 
 if __name__ == "__main__":

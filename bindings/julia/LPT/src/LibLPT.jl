@@ -572,6 +572,13 @@ struct lpt_weights_fit_info
     reserved::Int32
 end
 
+struct lpt_format_choose_info
+    struct_size::Csize_t
+    error::Cdouble
+    bound::Cdouble
+    bytes::Int64
+end
+
 struct lpt_gemm_plan_info
     struct_size::Csize_t
     m::Int64
@@ -1022,6 +1029,7 @@ _defaults(::Type{lpt_calibration_options}, value) = lpt_struct_init("lpt_calibra
 _defaults(::Type{lpt_calibration_info}, value) = lpt_struct_init("lpt_calibration_info", value, sizeof(lpt_calibration_info))
 _defaults(::Type{lpt_weights_fit_options}, value) = lpt_struct_init("lpt_weights_fit_options", value, sizeof(lpt_weights_fit_options))
 _defaults(::Type{lpt_weights_fit_info}, value) = lpt_struct_init("lpt_weights_fit_info", value, sizeof(lpt_weights_fit_info))
+_defaults(::Type{lpt_format_choose_info}, value) = lpt_struct_init("lpt_format_choose_info", value, sizeof(lpt_format_choose_info))
 _defaults(::Type{lpt_gemm_options}, value) = lpt_struct_init("lpt_gemm_options", value, sizeof(lpt_gemm_options))
 _defaults(::Type{lpt_gemm_plan_info}, value) = lpt_struct_init("lpt_gemm_plan_info", value, sizeof(lpt_gemm_plan_info))
 _defaults(::Type{lpt_gemm_operands}, value) = lpt_struct_init("lpt_gemm_operands", value, sizeof(lpt_gemm_operands))
@@ -1152,6 +1160,7 @@ lpt_calibration_read(context, calibration, value, output) = ccall(_symbol(:lpt_c
 lpt_calibration_describe(context, calibration, out_info) = ccall(_symbol(:lpt_calibration_describe), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, Ptr{lpt_calibration_info}), context, calibration, out_info)
 lpt_calibration_percentile(context, calibration, share, out_magnitude) = ccall(_symbol(:lpt_calibration_percentile), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, Cdouble, Ptr{Cdouble}), context, calibration, share, out_magnitude)
 lpt_weights_fit(context, weight, gram, options, output, input_factors, bias_change, out_info) = ccall(_symbol(:lpt_weights_fit), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Cvoid}, Ptr{lpt_weights_fit_options}, Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Cvoid}, Ptr{lpt_weights_fit_info}), context, weight, gram, options, output, input_factors, bias_change, out_info)
+lpt_format_choose(context, errors, bytes, tensor_count, candidate_count, budget_bytes, out_choices, out_info) = ccall(_symbol(:lpt_format_choose), lpt_status, (Ptr{Cvoid}, Ptr{Cdouble}, Ptr{Int64}, Int64, Int64, Int64, Ptr{Int64}, Ptr{lpt_format_choose_info}), context, errors, bytes, tensor_count, candidate_count, budget_bytes, out_choices, out_info)
 lpt_gemm(context, a, b, options, c) = ccall(_symbol(:lpt_gemm), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Cvoid}, Ptr{lpt_gemm_options}, Ptr{Cvoid}), context, a, b, options, c)
 lpt_gemm_grouped(context, a, b, group_ends, options, c) = ccall(_symbol(:lpt_gemm_grouped), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Cvoid}, Ptr{lpt_gemm_options}, Ptr{Cvoid}), context, a, b, group_ends, options, c)
 lpt_gemm_plan_create(context, a, b, options, c, out_plan) = ccall(_symbol(:lpt_gemm_plan_create), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Cvoid}, Ptr{lpt_gemm_options}, Ptr{Cvoid}, Ptr{Ptr{Cvoid}}), context, a, b, options, c, out_plan)

@@ -779,6 +779,16 @@ pub struct lpt_weights_fit_info {
     pub reserved: i32,
 }
 
+/// Result of lpt_format_choose().
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct lpt_format_choose_info {
+    pub struct_size: usize,
+    pub error: f64,
+    pub bound: f64,
+    pub bytes: i64,
+}
+
 /// Options of lpt_gemm(), lpt_gemm_grouped() and lpt_gemm_plan_create().
 #[repr(C)]
 #[derive(Clone, Copy)]
@@ -1555,6 +1565,18 @@ impl Default for lpt_weights_fit_info {
     }
 }
 
+impl Default for lpt_format_choose_info {
+    fn default() -> Self {
+        let mut value = std::mem::MaybeUninit::<Self>::zeroed();
+        // All members accept any bytes, so that zeros are a valid lpt_format_choose_info.
+        unsafe {
+            let name = b"lpt_format_choose_info\0".as_ptr().cast();
+            lpt_struct_init(name, value.as_mut_ptr().cast(), std::mem::size_of::<Self>());
+            value.assume_init()
+        }
+    }
+}
+
 impl Default for lpt_gemm_options {
     fn default() -> Self {
         let mut value = std::mem::MaybeUninit::<Self>::zeroed();
@@ -2244,6 +2266,8 @@ extern "C" {
     pub fn lpt_calibration_percentile(context: *mut lpt_context, calibration: *const lpt_calibration, share: f64, out_magnitude: *mut f64) -> lpt_status;
     /// Quantizes the weight of a linear layer so that its outputs for calibration data change little.
     pub fn lpt_weights_fit(context: *mut lpt_context, weight: *const lpt_tensor, gram: *const lpt_tensor, options: *const lpt_weights_fit_options, output: *mut lpt_tensor, input_factors: *mut lpt_tensor, bias_change: *mut lpt_tensor, out_info: *mut lpt_weights_fit_info) -> lpt_status;
+    /// Chooses one of several formats for each tensor: the smallest sum of errors within a budget of bytes.
+    pub fn lpt_format_choose(context: *mut lpt_context, errors: *const f64, bytes: *const i64, tensor_count: i64, candidate_count: i64, budget_bytes: i64, out_choices: *mut i64, out_info: *mut lpt_format_choose_info) -> lpt_status;
     /// Multiplies two matrices, or two batches of matrices, of any formats.
     pub fn lpt_gemm(context: *mut lpt_context, a: *const lpt_tensor, b: *const lpt_tensor, options: *const lpt_gemm_options, c: *mut lpt_tensor) -> lpt_status;
     /// Multiplies groups of rows, each by its own matrix, as in a mixture of experts.

@@ -25,6 +25,7 @@ fn sizes_of_structs_equal_those_of_bindgen() {
     assert_eq!(size_of::<lpt_sys::lpt_calibration_info>(), size_of::<made::lpt_calibration_info>());
     assert_eq!(size_of::<lpt_sys::lpt_weights_fit_options>(), size_of::<made::lpt_weights_fit_options>());
     assert_eq!(size_of::<lpt_sys::lpt_weights_fit_info>(), size_of::<made::lpt_weights_fit_info>());
+    assert_eq!(size_of::<lpt_sys::lpt_format_choose_info>(), size_of::<made::lpt_format_choose_info>());
     assert_eq!(size_of::<lpt_sys::lpt_gemm_options>(), size_of::<made::lpt_gemm_options>());
     assert_eq!(size_of::<lpt_sys::lpt_gemm_plan_info>(), size_of::<made::lpt_gemm_plan_info>());
     assert_eq!(size_of::<lpt_sys::lpt_gemm_operands>(), size_of::<made::lpt_gemm_operands>());
@@ -428,6 +429,7 @@ fn functions_equal_those_of_bindgen() {
     assert_eq!(lpt_sys::lpt_calibration_describe as *const () as usize, made::lpt_calibration_describe as *const () as usize);
     assert_eq!(lpt_sys::lpt_calibration_percentile as *const () as usize, made::lpt_calibration_percentile as *const () as usize);
     assert_eq!(lpt_sys::lpt_weights_fit as *const () as usize, made::lpt_weights_fit as *const () as usize);
+    assert_eq!(lpt_sys::lpt_format_choose as *const () as usize, made::lpt_format_choose as *const () as usize);
     assert_eq!(lpt_sys::lpt_gemm as *const () as usize, made::lpt_gemm as *const () as usize);
     assert_eq!(lpt_sys::lpt_gemm_grouped as *const () as usize, made::lpt_gemm_grouped as *const () as usize);
     assert_eq!(lpt_sys::lpt_gemm_plan_create as *const () as usize, made::lpt_gemm_plan_create as *const () as usize);

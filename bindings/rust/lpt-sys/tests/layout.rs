@@ -260,6 +260,15 @@ fn lpt_weights_fit_info_is_laid_out_as_in_c() {
 }
 
 #[test]
+fn lpt_format_choose_info_is_laid_out_as_in_c() {
+    assert_eq!(size_of::<lpt_format_choose_info>(), 32);
+    assert_eq!(offset!(lpt_format_choose_info, struct_size), 0);
+    assert_eq!(offset!(lpt_format_choose_info, error), 8);
+    assert_eq!(offset!(lpt_format_choose_info, bound), 16);
+    assert_eq!(offset!(lpt_format_choose_info, bytes), 24);
+}
+
+#[test]
 fn lpt_gemm_options_is_laid_out_as_in_c() {
     assert_eq!(size_of::<lpt_gemm_options>(), 88);
     assert_eq!(offset!(lpt_gemm_options, struct_size), 0);
