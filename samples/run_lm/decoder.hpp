@@ -27,6 +27,12 @@ void check_precision(const Precision &precision);
 enum Input { kAttentionInput, kOutputInput, kMlpInput, kDownInput };
 constexpr size_t kInputs = 4;
 
+constexpr Input input_of(size_t projection) {
+  constexpr Input kInputOf[kProjections] = {kAttentionInput, kAttentionInput, kAttentionInput, kOutputInput,
+                                            kMlpInput,       kMlpInput,       kDownInput};
+  return kInputOf[projection];
+}
+
 class Decoder {
  public:
   // Packs the weights. The cache holds `capacity` tokens.
@@ -37,6 +43,11 @@ class Decoder {
   size_t cache_bytes() const;
 
   void clear() { position_ = 0; }  // the cache
+
+  // Packs another matrix of the same shape.
+  void replace(size_t layer, size_t projection, const SharedTensor &matrix) {
+    layers_.at(layer).matrices.at(projection) = pack(matrix);
+  }
 
   // Appends tokens to the cache. Returns the states before the head, tokens × width, which are valid until the next call.
   const lpt_tensor *forward(std::span<const int32_t> tokens);

@@ -193,8 +193,9 @@ Tensor ModelFiles::matrix(const std::string &name, int64_t rows, int64_t columns
         throw Error(fmt::format("{}: tensor {} is {} x {}: expected {} x {}", path_, tool::in_quotes(name), item->rows,
                                 item->columns, rows, columns));
       }
-      Tensor matrix = tool::make_matrix(context_, plan_->layout.format, rows, columns);
-      tool::get_rows(context_, plan_->layout, {rows, columns, item->row_bytes}, 0, rows, matrix.get(),
+      const tool::Layout &layout = plan_->layout_of(*item);
+      Tensor matrix = tool::make_matrix(context_, layout.format, rows, columns);
+      tool::get_rows(context_, layout, {rows, columns, item->row_bytes}, 0, rows, matrix.get(),
                      [&](tool::Role role, uint64_t offset, std::span<std::byte> bytes) {
                        checkpoint_.read(*item->input(role), offset, bytes);
                      });

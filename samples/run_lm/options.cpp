@@ -18,6 +18,9 @@ constexpr const char *kAbout =
     "Runs a language model of the Llama family on the CPU with weights, activations and cache in any format of LPT.";
 constexpr const char *kFormats =
     "Formats of the matrices, as e4m3fn_row, mxfp8_e4m3, nvfp4, int8_row, int4_1x32 or nf4_1x64";
+constexpr const char *kBudget =
+    "Chooses one of the formats for each layer: the smallest divergence with so many bytes per weight; needs "
+    "--calibration";
 constexpr const char *kMethods =
     "nearest: rounds each weight; gptq: columns compensate for the errors before them; awq: scales inputs; bias: "
     "corrects "
@@ -81,7 +84,8 @@ void declare_quantize(CLI::App &app, Options &options) {
   declare_activations(command, options);
   declare_calibration(command, options);
   command.add_option("--window", options.window, "Tokens per window")->capture_default_str();
-  command.add_option("--format", options.formats, kFormats)->required()->expected(1);
+  command.add_option("--format", options.formats, kFormats)->required();
+  command.add_option("--bytes-per-weight", options.bytes_per_weight, kBudget)->expected(1);
   command.add_option("--method", options.methods, kMethods)->expected(1)->default_str("nearest");
   command.add_option("--out", options.out, "New folder")->required();
 }
@@ -95,6 +99,7 @@ void declare_compare(CLI::App &app, Options &options) {
   declare_calibration(command, options);
   command.add_option("--format", options.formats, kFormats)
       ->default_str("e4m3fn_row mxfp8_e4m3 int8_row nvfp4 mxfp4 int4_1x32 int4_1x128");
+  command.add_option("--bytes-per-weight", options.bytes_per_weight, kBudget);
   command.add_option("--method", options.methods, kMethods)->default_str("all with --calibration, else nearest");
   command.add_option("--out", options.out, "SVG file of the picture")->required();
   command.add_option("--json", options.json, "File for the table as JSON");
@@ -136,6 +141,10 @@ Options parse_options(int argument_count, char **arguments) {
   for (int i = 0; i < argument_count; ++i) options.command_line += std::string(i > 0 ? " " : "") + arguments[i];
   options.command = app.get_subcommands().front()->get_name();
   set_defaults(options);
+  if (options.command == "quantize" && options.formats.size() > 1 && options.bytes_per_weight.empty()) {
+    throw Error(fmt::format("--format has {} formats: expected one, or --bytes-per-weight", options.formats.size()));
+  }
+  for (const double bytes : options.bytes_per_weight) check_between("--bytes-per-weight", bytes, 0, 4);
   check_between("--threads", options.threads, 0, 4096);
   check_between("--tokens", static_cast<double>(options.sampling.tokens), 1, 1 << 30);
   check_between("--temperature", options.sampling.temperature, 0, 100);

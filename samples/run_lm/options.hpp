@@ -28,6 +28,7 @@ struct Options {
 
   std::vector<std::string> formats;
   std::vector<std::string> methods;
+  std::vector<double> bytes_per_weight;  // of models whose layers have different formats
   std::vector<std::string> calibration;
   int64_t calibration_windows = 32;
   std::string out;

@@ -4,13 +4,8 @@
 
 #include <algorithm>
 #include <array>
-#include <filesystem>
-#include <set>
 
-#include "../../tools/lpt/safetensors.hpp"
-#include "../../tools/lpt/stored_rows.hpp"
 #include "../lm/random.hpp"
-#include "json_fields.hpp"
 
 namespace run_lm {
 
@@ -22,13 +17,6 @@ using tool::make_matrix;
 using tool::Tensor;
 
 constexpr int64_t kSampleRows = 768;
-constexpr const char *kFileName = "model.safetensors";
-
-constexpr Input input_of(Projection projection) {
-  constexpr Input kInputOf[kProjections] = {kAttentionInput, kAttentionInput, kAttentionInput, kOutputInput,
-                                            kMlpInput,       kMlpInput,       kDownInput};
-  return kInputOf[projection];
-}
 
 std::span<float> values_of(lpt_tensor *tensor) {
   int64_t elements = 1;
@@ -50,8 +38,9 @@ SharedTensor copy_of(lpt_context *context, const SharedTensor &tensor) {
 class LayerFit {
  public:
   LayerFit(lpt_context *context, const ModelConfig &config, const LayerWeights &layer,
-           const std::array<InputStatistics, kInputs> *statistics, const FitOptions &options)
-      : context_(context), config_(config), layer_(layer), options_(options) {
+           const std::array<InputStatistics, kInputs> *statistics, const std::array<lpt_format, kProjections> &formats,
+           const FitOptions &options)
+      : context_(context), config_(config), layer_(layer), formats_(formats), options_(options) {
     if (statistics != nullptr) statistics_ = *statistics;
   }
 
@@ -88,7 +77,8 @@ class LayerFit {
       const std::span<float> values = values_of(layer_.matrices[projection].get());
       stacked.insert(stacked.end(), values.begin(), values.end());
     }
-    const std::vector<float> factors = choose_factors(stacked, statistics_[input_of(*projections.begin())]);
+    const Projection first = *projections.begin();
+    const std::vector<float> factors = choose_factors(stacked, statistics_[input_of(first)], formats_[first]);
     multiply_columns(projections, factors);
     return factors;
   }
@@ -122,7 +112,7 @@ class LayerFit {
         sample[member * tokens * shared + i] = inputs[i / shared * columns + column_of(member, i % shared)];
       }
     }
-    const std::vector<float> factors = choose_factors(stacked, of_heads);
+    const std::vector<float> factors = choose_factors(stacked, of_heads, formats_[kAttentionOutput]);
     std::vector<float> repeated(columns);
     for (size_t member = 0; member < group; ++member) {
       for (size_t i = 0; i < shared; ++i) repeated[column_of(member, i)] = factors[i];
@@ -132,11 +122,12 @@ class LayerFit {
   }
 
   // Returns factors for rows of weights with one input.
-  std::vector<float> choose_factors(std::vector<float> &weights, const InputStatistics &statistics) const {
+  std::vector<float> choose_factors(std::vector<float> &weights, const InputStatistics &statistics,
+                                    lpt_format format) const {
     const int64_t columns = lpt_tensor_extent(statistics.gram.get(), 0), rows = std::ssize(weights) / columns;
     std::vector<float> factors(static_cast<size_t>(columns));
     const Tensor weight = tool::wrap_matrix(context_, LPT_FORMAT_F32, weights.data(), rows, columns);
-    const Tensor output = make_matrix(context_, options_.format, rows, columns);
+    const Tensor output = make_matrix(context_, format, rows, columns);
     const Tensor factor_row = tool::wrap_matrix(context_, LPT_FORMAT_F32, factors.data(), 1, columns);
     lpt_weights_fit_options options = LPT_WEIGHTS_FIT_OPTIONS_INIT;
     options.method = LPT_WEIGHTS_FIT_METHOD_NEAREST;
@@ -173,7 +164,7 @@ class LayerFit {
     SharedTensor &matrix = layer_.matrices[projection];
     const SharedTensor weight = matrix;
     const int64_t rows = lpt_tensor_extent(weight.get(), 0);
-    matrix = make_matrix(context_, options_.format, rows, lpt_tensor_extent(weight.get(), 1));
+    matrix = make_matrix(context_, formats_[projection], rows, lpt_tensor_extent(weight.get(), 1));
     const Method &method = options_.method;
     if (!method.is_gptq && !method.changes_bias) {
       return check(context_, lpt_quantize(context_, weight.get(), nullptr, matrix.get(), nullptr));
@@ -220,117 +211,8 @@ class LayerFit {
   const ModelConfig &config_;
   LayerWeights layer_;
   std::array<InputStatistics, kInputs> statistics_;
+  const std::array<lpt_format, kProjections> &formats_;
   const FitOptions &options_;
-};
-
-// Writes the tensors of a model into one safetensors file.
-class ModelWriter {
- public:
-  ModelWriter(lpt_context *context, const ModelFiles &files) : context_(context), files_(files) {}
-
-  void add(const std::string &name, const SharedTensor &tensor, const tool::Dtype *dtype) {
-    items_.push_back({tensor.get(), outputs_.size(), outputs_.size() + 1, std::nullopt});
-    std::vector<int64_t> shape;
-    for (int32_t axis = 0; axis < lpt_tensor_rank(tensor.get()); ++axis) {
-      shape.push_back(lpt_tensor_extent(tensor.get(), axis));
-    }
-    outputs_.push_back({name, dtype, shape, 0, 0});
-  }
-
-  void add_bias(const std::string &name, Projection projection, const SharedTensor &tensor) {
-    add(name, tensor, tool::find_dtype("F32"));
-    biases_.insert(projection);
-  }
-
-  void add_matrix(const std::string &name, const SharedTensor &tensor) {
-    const lpt_format format = lpt_tensor_format(tensor.get());
-    if (layout_.format != format) layout_ = tool::layout_of(format);
-    const int64_t rows = lpt_tensor_extent(tensor.get(), 0), columns = lpt_tensor_extent(tensor.get(), 1);
-    const tool::MatrixShape shape{rows, columns, tool::payload_row_bytes(context_, format, columns)};
-    const size_t begin = outputs_.size();
-    for (tool::StoredPart &part : tool::stored_parts(layout_, name, rows, columns, shape.row_bytes)) {
-      roles_[outputs_.size()] = part.role;
-      outputs_.push_back(std::move(part.tensor));
-    }
-    items_.push_back({tensor.get(), begin, outputs_.size(), shape});
-    names_.push_back(name);
-    // compressed-tensors reads only full groups.
-    const int64_t group = layout_.description.block_rows <= 1 ? layout_.group_columns() : 0;
-    has_short_group_ = has_short_group_ || (group > 0 && columns % group != 0);
-  }
-
-  void write(const std::filesystem::path &folder) {
-    json config = parse_json("config.json", files_.config_text());
-    config.erase("quantization_config");
-    if (biases_.count(kDown) != 0) config["attention_bias"] = config["mlp_bias"] = true;
-    const bool is_quantized = layout_.has_block_scales() || layout_.has_tensor_scale();
-    std::map<std::string, std::string> metadata = {{"format", "pt"}};
-    if (is_quantized) {
-      metadata["lpt_conversion"] = json{{"format", tool::format_name(layout_.format)}, {"tensors", names_}}.dump();
-      std::vector<std::string> modules;
-      for (const std::string &name : names_) modules.push_back(name.substr(0, name.rfind('.')));
-      const auto quantization = tool::quantization_config(layout_, modules);
-      if (quantization && !has_short_group_) config["quantization_config"] = *quantization;
-    }
-    tool::place_tensors(outputs_);
-    prefix_ = tool::header_bytes(outputs_, metadata);
-    const std::string path = (folder / kFileName).string();
-    write_file(path + ".partial");
-    tool::rename_file(path + ".partial", path);
-    tool::write_text((folder / "tokenizer.json").string(), files_.tokenizer_text());
-    tool::write_text((folder / "config.json").string(), config.dump(2) + "\n");
-  }
-
- private:
-  struct Item {
-    const lpt_tensor *tensor;
-    size_t begin, end;  // its outputs
-    std::optional<tool::MatrixShape> shape;
-  };
-
-  void write_file(const std::string &path) const {
-    tool::File file = tool::File::create_new(path);
-    try {
-      file.write(0, std::as_bytes(std::span(prefix_)));
-      for (const Item &item : items_) item.shape ? write_matrix(item, file) : write_values(item, file);
-      file.sync();
-      file.close();
-    } catch (const Error &) {
-      tool::remove_file(path);
-      throw;
-    }
-  }
-
-  void write_values(const Item &item, tool::File &file) const {
-    const tool::StoredTensor &output = outputs_[item.begin];
-    std::vector<std::byte> bytes(output.bytes());
-    const int64_t elements = static_cast<int64_t>(bytes.size()) * 8 / output.dtype->bits;
-    const int64_t columns = output.shape.back(), rows = columns == 0 ? 0 : elements / columns;
-    const Tensor target = tool::wrap_matrix(context_, tool::format_of(*output.dtype), bytes.data(), rows, columns);
-    check(context_, lpt_dequantize(context_, item.tensor, nullptr, target.get()));
-    file.write(prefix_.size() + output.begin, bytes);
-  }
-
-  void write_matrix(const Item &item, tool::File &file) const {
-    tool::put_rows(context_, layout_, *item.shape, 0, item.shape->rows, item.tensor,
-                   [&](tool::Role role, uint64_t offset, std::span<const std::byte> bytes) {
-                     // A shape that follows from the bytes is not stored.
-                     for (size_t i = item.begin; i < item.end; ++i) {
-                       if (roles_.at(i) == role) file.write(prefix_.size() + outputs_[i].begin + offset, bytes);
-                     }
-                   });
-  }
-
-  lpt_context *context_;
-  const ModelFiles &files_;
-  tool::Layout layout_;
-  std::vector<Item> items_;
-  std::vector<tool::StoredTensor> outputs_;
-  std::map<size_t, tool::Role> roles_;  // of outputs of matrices
-  std::vector<std::string> names_;
-  std::set<Projection> biases_;
-  std::string prefix_;
-  bool has_short_group_ = false;
 };
 
 }  // namespace
@@ -353,6 +235,12 @@ Method find_method(const std::string &name) {
     begin = end + 1;
   }
   return method;
+}
+
+Formats equal_formats(const ModelConfig &config, lpt_format format) {
+  std::array<lpt_format, kProjections> layer;
+  layer.fill(format);
+  return Formats(static_cast<size_t>(config.layers), layer);
 }
 
 void check_not_quantized(const ModelWeights &weights) {
@@ -406,40 +294,10 @@ ModelWeights fit_weights(lpt_context *context, const ModelConfig &config, const 
   ModelWeights fitted = weights;
   for (size_t i = 0; i < fitted.layers.size(); ++i) {
     const auto *statistics = options.method.needs_inputs() ? &calibration.at(i) : nullptr;
-    fitted.layers[i] = LayerFit(context, config, weights.layers[i], statistics, options).run();
+    fitted.layers[i] = LayerFit(context, config, weights.layers[i], statistics, options.formats.at(i), options).run();
     report(i + 1);
   }
   return fitted;
-}
-
-void check_new_model(const std::string &folder) {
-  const std::string file = (std::filesystem::path(folder) / kFileName).string();
-  if (tool::file_exists(file)) {
-    throw Error(fmt::format("--out is {}: it has {} already: expected a new folder", folder, kFileName));
-  }
-  std::error_code problem;
-  std::filesystem::create_directories(folder, problem);
-  if (problem) throw Error(fmt::format("--out is {}: cannot create it: {}", folder, problem.message()));
-}
-
-void save_model(lpt_context *context, const ModelFiles &files, const ModelWeights &weights, const std::string &folder) {
-  const tool::Dtype *f32 = tool::find_dtype("F32");
-  ModelWriter writer(context, files);
-  writer.add(kEmbeddingName, weights.embedding, files.dtype(kEmbeddingName));
-  if (!files.config().is_tied) writer.add(kHeadName, weights.head, files.dtype(kHeadName));
-  writer.add(kNormName, weights.norm, f32);
-  for (size_t i = 0; i < weights.layers.size(); ++i) {
-    const LayerWeights &layer = weights.layers[i];
-    const auto index = static_cast<int64_t>(i);
-    writer.add(attention_norm_name(index), layer.attention_norm, f32);
-    writer.add(mlp_norm_name(index), layer.mlp_norm, f32);
-    for (size_t j = 0; j < kProjections; ++j) {
-      const auto projection = static_cast<Projection>(j);
-      writer.add_matrix(matrix_name(index, projection), layer.matrices[j]);
-      if (layer.biases[j]) writer.add_bias(bias_name(index, projection), projection, layer.biases[j]);
-    }
-  }
-  writer.write(folder);
 }
 
 }  // namespace run_lm

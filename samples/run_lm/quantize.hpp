@@ -1,4 +1,4 @@
-// Quantizes the matrices of all layers, with or without calibration data, and writes the model as a Hugging Face folder.
+// Quantizes the matrices of all layers, with or without calibration data.
 #pragma once
 
 #include <functional>
@@ -28,8 +28,14 @@ struct InputStatistics {
 };
 using Calibration = std::vector<std::array<InputStatistics, kInputs>>;  // of all layers
 
+// The formats of the matrices of each layer. Matrices with one input have one format.
+using Formats = std::vector<std::array<lpt_format, kProjections>>;
+
+// Returns one format for all matrices.
+Formats equal_formats(const ModelConfig &config, lpt_format format);
+
 struct FitOptions {
-  lpt_format format;       // of the matrices
+  Formats formats;
   lpt_format activations;  // of the inputs of linear layers; a float: they are not cast
   Method method;
 };
@@ -41,16 +47,10 @@ void check_not_quantized(const ModelWeights &weights);
 Calibration calibrate(lpt_context *context, const ModelConfig &config, const ModelWeights &weights,
                       const std::vector<Window> &windows, const Report &report);
 
-// Returns the weights with matrices of a format. `weights` are f32; `calibration` may be empty if the method needs no inputs.
+// Returns the weights with matrices of the formats. `weights` are f32; `calibration` may be empty if the method needs no inputs.
 // Factors divide the norm before a layer, the rows of up before down, or the rows of the values before the output of attention.
 // `report` receives the number of complete layers.
 ModelWeights fit_weights(lpt_context *context, const ModelConfig &config, const ModelWeights &weights,
                          const Calibration &calibration, const FitOptions &options, const Report &report);
-
-// Throws tool::Error if `folder` has a model, or cannot be created.
-void check_new_model(const std::string &folder);
-
-// Writes config.json, tokenizer.json and model.safetensors with the parts that `lpt convert` writes.
-void save_model(lpt_context *context, const ModelFiles &files, const ModelWeights &weights, const std::string &folder);
 
 }  // namespace run_lm

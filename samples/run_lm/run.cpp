@@ -11,14 +11,16 @@
 #include "../../tools/lpt/text.hpp"
 #include "../lm/files.hpp"
 #include "../lm/progress.hpp"
+#include "choose.hpp"
 #include "compare.hpp"
-#include "quantize.hpp"
+#include "model_writer.hpp"
 
 namespace run_lm {
 
 namespace {
 
 constexpr int64_t kDecodedTokens = 16;  // whose time is measured
+constexpr int64_t kCostWindows = 1;     // on which the divergence by each layer is measured
 
 // Shows control characters of generated text as \xNN, except line ends and tabs.
 std::string shown(const std::string &text) {
@@ -94,6 +96,20 @@ Calibration calibration_of(const Options &options, const Model &model) {
                    progress_of(options, windows.size(), "calibration"));
 }
 
+std::vector<lpt_format> formats_of(const Options &options) {
+  std::vector<lpt_format> formats;
+  for (const std::string &name : options.formats) formats.push_back(tool::find_format(name));
+  return formats;
+}
+
+// Measures the costs of formats on the first windows of the calibration texts.
+FormatCosts costs_of(const Options &options, const Model &model, const Calibration &calibration,
+                     const std::vector<lpt_format> &candidates) {
+  const auto windows = windows_of(model, options.calibration, options.window, kCostWindows);
+  return measure_formats(model.context.get(), model.config(), model.weights, calibration, windows, candidates,
+                         progress_of(options, model.weights.layers.size(), "costs of formats"));
+}
+
 void run_generate(const Options &options) {
   const Precision precision = precision_of(options);
   const Model model = load(options);
@@ -146,18 +162,24 @@ void run_perplexity(const Options &options) {
 
 void run_quantize(const Options &options) {
   check_new_model(options.out);
-  const lpt_format format = tool::find_format(options.formats.front());
+  const std::vector<lpt_format> candidates = formats_of(options);
   const Method method = find_method(options.methods.front());
   const lpt_format activations = precision_of(options).activations;
   const Model model = load(options);
   check_not_quantized(model.weights);
-  const Calibration calibration = method.needs_inputs() ? calibration_of(options, model) : Calibration();
+  const bool is_chosen = !options.bytes_per_weight.empty();
+  const Calibration calibration = method.needs_inputs() || is_chosen ? calibration_of(options, model) : Calibration();
+  const Formats formats = is_chosen
+                              ? choose_formats(model.context.get(), costs_of(options, model, calibration, candidates),
+                                               options.bytes_per_weight.front())
+                              : equal_formats(model.config(), candidates.front());
   const ModelWeights fitted =
-      fit_weights(model.context.get(), model.config(), model.weights, calibration, {format, activations, method},
+      fit_weights(model.context.get(), model.config(), model.weights, calibration, {formats, activations, method},
                   progress_of(options, model.weights.layers.size(), "layers"));
   save_model(model.context.get(), model.files, fitted, options.out);
   tool::print_out("{}: {:.3f} bytes per weight in {}, {}\n", tool::escaped(options.out),
-                  fitted.bytes_per_weight(model.context.get(), LPT_FORMAT_F32), tool::format_name(format), method.name);
+                  fitted.bytes_per_weight(model.context.get(), LPT_FORMAT_F32),
+                  is_chosen ? formats_text(formats) : tool::format_name(candidates.front()), method.name);
   tool::flush_out();
 }
 
@@ -179,14 +201,14 @@ void run_compare(const Options &options) {
   const Precision precision = precision_of(options);
   std::vector<Method> chosen;
   for (const std::string &name : options.methods) chosen.push_back(find_method(name));
-  std::vector<lpt_format> formats;
-  for (const std::string &name : options.formats) formats.push_back(tool::find_format(name));
+  const std::vector<lpt_format> formats = formats_of(options);
   tool::check_text_target(options.out, options.texts);
   if (!options.json.empty()) tool::check_text_target(options.json, options.texts);
   const Model model = load(options);
   check_not_quantized(model.weights);
   lpt_context *context = model.context.get();
   const bool needs_inputs =
+      !options.bytes_per_weight.empty() ||
       std::any_of(chosen.begin(), chosen.end(), [](const Method &method) { return method.needs_inputs(); });
   const auto windows = windows_of(model, options.texts, options.window, options.windows);
   const Calibration calibration = needs_inputs ? calibration_of(options, model) : Calibration();
@@ -209,15 +231,23 @@ void run_compare(const Options &options) {
   const bool is_baseline = precision.activations == LPT_FORMAT_F32 && precision.cache == LPT_FORMAT_F32;
   const std::string floats = tool::format_name(precision.floats());
   if (!is_baseline) add(model.weights, precision, floats + (precision.casts_activations() ? " weights" : ""), "-");
-  for (const lpt_format format : formats) {
+  const auto add_fits = [&](const std::string &name, const Formats &used) {
     for (const Method &method : chosen) {
-      const std::string name = tool::format_name(format);
       const auto layers = progress_of(options, model.weights.layers.size(), name + ", " + method.name);
       const std::clock_t start = std::clock();
       const ModelWeights fitted = fit_weights(context, model.config(), model.weights, calibration,
-                                              {format, precision.activations, method}, layers);
+                                              {used, precision.activations, method}, layers);
       const auto seconds = static_cast<double>(std::clock() - start) / CLOCKS_PER_SEC;
       add(fitted, precision, name, method.name, seconds);
+    }
+  };
+  for (const lpt_format format : formats) add_fits(tool::format_name(format), equal_formats(model.config(), format));
+  if (!options.bytes_per_weight.empty()) {
+    const FormatCosts costs = costs_of(options, model, calibration, formats);
+    for (const double bytes : options.bytes_per_weight) {
+      const Formats mixed = choose_formats(context, costs, bytes);
+      if (!options.is_quiet) tool::print_error("{} bytes per weight: {}\n", bytes, formats_text(mixed));
+      add_fits(fmt::format("mixed {}", bytes), mixed);
     }
   }
   const std::string about = fmt::format("{} x {} tokens, activations in {}, cache in {}", windows.size(),

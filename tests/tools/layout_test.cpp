@@ -52,7 +52,7 @@ TEST(Layout, GivesOtherFormatsTheSamePattern) {
 }
 
 TEST(Layout, DescribesItselfToOthers) {
-  const auto config = tool::quantization_config(tool::layout_of(tool::target_format("nvfp4")), {"a", "b"});
+  const auto config = tool::quantization_config({{tool::layout_of(tool::target_format("nvfp4")), {"a.weight", "b"}}});
   ASSERT_TRUE(config.has_value());
   EXPECT_EQ((*config)["quant_method"], "compressed-tensors");
   EXPECT_EQ((*config)["format"], "nvfp4-pack-quantized");
@@ -62,7 +62,16 @@ TEST(Layout, DescribesItselfToOthers) {
   EXPECT_EQ(group["weights"]["type"], "float");
   EXPECT_EQ(group["weights"]["strategy"], "tensor_group");
   EXPECT_EQ(group["weights"]["group_size"], 16);
-  EXPECT_FALSE(tool::quantization_config(tool::layout_of(tool::target_format("e5m2_row")), {}).has_value());
+  const auto group_of = [](const char *format, const char *name) {
+    return tool::MatrixGroup{tool::layout_of(tool::target_format(format)), {name}};
+  };
+  EXPECT_FALSE(tool::quantization_config({group_of("nvfp4", "a"), group_of("e5m2_row", "b")}).has_value());
+  const auto mixed = tool::quantization_config({group_of("int4-g32", "a.weight"), group_of("fp8-row", "b.weight")});
+  ASSERT_TRUE(mixed.has_value());
+  EXPECT_EQ((*mixed)["format"], "mixed-precision");
+  EXPECT_EQ((*mixed)["config_groups"]["group_0"]["format"], "pack-quantized");
+  EXPECT_EQ((*mixed)["config_groups"]["group_1"]["format"], "float-quantized");
+  EXPECT_EQ((*mixed)["config_groups"]["group_1"]["targets"], nlohmann::ordered_json({"b"}));
 }
 
 // Words of eight values plus eight, the first one in the lowest bits: the definition of the convention.

@@ -367,7 +367,7 @@ class ConversionRun {
     return {{"input", options_.input},
             {"output", options_.output},
             {"format", format_name(plan_.format)},
-            {"convention", plan_.short_groups > 0 ? "" : plan_.layout.convention},
+            {"convention", plan_.short_groups > 0 ? "" : plan_.groups.front().layout.convention},
             {"input_bytes", input_.file_bytes()},
             {"predicted_bytes", plan_.file_bytes},
             {"output_bytes", std::filesystem::file_size(options_.output)},
@@ -406,7 +406,7 @@ class ConversionRun {
       print_out(
           "{} of the matrices end within a group of {} columns. compressed-tensors cannot read such a file, so that "
           "it has no quantization_config; --whole-blocks copies these matrices.\n",
-          plan_.short_groups, plan_.layout.group_columns());
+          plan_.short_groups, plan_.groups.front().layout.group_columns());
     }
     const CastError total = total_error();
     const size_t changed = plan_.items.size() - copied - unpacked;
@@ -422,7 +422,7 @@ class ConversionRun {
   std::string changed_text() const {
     const bool is_decoded = std::any_of(plan_.items.begin(), plan_.items.end(),
                                         [](const Item &item) { return item.action == Action::kDecode; });
-    return is_decoded ? fmt::format("decoded from {}", format_name(plan_.layout.format))
+    return is_decoded ? fmt::format("decoded from {}", format_names(plan_.groups))
                       : fmt::format("became {}", format_name(plan_.format));
   }
 

@@ -52,7 +52,7 @@ std::span<std::byte> bytes_of(std::vector<float> &numbers) { return std::as_writ
 }  // namespace
 
 int64_t Converter::rows_at_once(const Item &item) const {
-  const lpt_format_description &description = plan_.layout.description;
+  const lpt_format_description &description = plan_.layout_of(item).description;
   const bool is_cut = item.action == Action::kEncode || item.action == Action::kDecode;
   const int64_t own = is_cut ? RowCast::row_granule(description) : 1;
   // A cast without scales may be divided anywhere, so its granule is one row.
@@ -129,7 +129,7 @@ ItemResult Converter::encode(const Item &item, File &output, const Report &repor
   const StoredTensor &source = *item.inputs.front().tensor;
   ItemResult result;
   // Only a tensor scale requires the amax before the first row is cast.
-  if (plan_.layout.has_tensor_scale()) result.amax = find_amax(item);
+  if (plan_.layout_of(item).has_tensor_scale()) result.amax = find_amax(item);
   RowCast cast(context_, plan_.format, result.amax);
   NumberReader reader(context_, input_, source);
   PartDigests read, written;
@@ -140,7 +140,7 @@ ItemResult Converter::encode(const Item &item, File &output, const Report &repor
     reader.read(rows.first * item.columns, numbers, &read.of(Role::kPayload));
     result.amax = std::max(result.amax, amax_of(numbers));
     const lpt_tensor *tensor = cast.encode(numbers, rows.count, item.columns);
-    put_rows(context_, plan_.layout, shape_of(item), rows.first, rows.count, tensor,
+    put_rows(context_, plan_.layout_of(item), shape_of(item), rows.first, rows.count, tensor,
              [&](Role role, uint64_t offset, std::span<const std::byte> bytes) {
                // A shape that follows from the bytes is not stored in the file.
                const bool is_requested = std::any_of(item.outputs.begin(), item.outputs.end(),
@@ -195,7 +195,7 @@ ItemResult Converter::cast(const Item &item, File &output, const Report &report)
 ItemResult Converter::decode(const Item &item, File &output, const Report &report) const {
   const uint64_t place = place_of(item, Role::kPayload);
   const uint64_t width = static_cast<uint64_t>(plan_.outputs[item.outputs.front().index].dtype->bits) / 8;
-  RowCast cast(context_, plan_.layout.format, 0.0f);
+  RowCast cast(context_, plan_.layout_of(item).format, 0.0f);
   ItemResult result;
   PartDigests read, written;
   std::vector<float> numbers;
@@ -203,7 +203,7 @@ ItemResult Converter::decode(const Item &item, File &output, const Report &repor
   for_each_piece(item, [&](Rows rows) {
     lpt_tensor *tensor = cast.empty(rows.count, item.columns);
     uint64_t read_bytes = 0;
-    get_rows(context_, plan_.layout, shape_of(item), rows.first, rows.count, tensor,
+    get_rows(context_, plan_.layout_of(item), shape_of(item), rows.first, rows.count, tensor,
              [&](Role role, uint64_t offset, std::span<std::byte> requested) {
                input_.read(*item.input(role), offset, requested);
                // A scale of the full matrix is read with every slice.
@@ -281,7 +281,7 @@ void Converter::verify(const Item &item, const Checkpoint &made, const Report &r
   }
   const StoredTensor &source = *item.inputs.front().tensor;
   NumberReader reader(context_, input_, source);
-  RowCast fresh(context_, plan_.format, plan_.layout.has_tensor_scale() ? find_amax(item) : 0.0f);
+  RowCast fresh(context_, plan_.format, plan_.layout_of(item).has_tensor_scale() ? find_amax(item) : 0.0f);
   RowCast stored(context_, plan_.format, 0.0f);
   std::vector<float> numbers, decoded;
   for_each_piece(item, [&](Rows rows) {
@@ -290,8 +290,8 @@ void Converter::verify(const Item &item, const Checkpoint &made, const Report &r
     reader.read(rows.first * item.columns, numbers, nullptr);
     fresh.encode(numbers, rows.count, item.columns);
     fresh.decode(numbers);
-    get_rows(context_, plan_.layout, shape_of(item), rows.first, rows.count, stored.empty(rows.count, item.columns),
-             [&](Role role, uint64_t offset, std::span<std::byte> requested) {
+    get_rows(context_, plan_.layout_of(item), shape_of(item), rows.first, rows.count,
+             stored.empty(rows.count, item.columns), [&](Role role, uint64_t offset, std::span<std::byte> requested) {
                made.read(made_tensor(role), offset, requested);
              });
     stored.decode(decoded);

@@ -199,7 +199,7 @@ FileLook look_at(const InspectOptions &options) {
       const bool is_matrix = item.action == Action::kDecode;
       if (is_chosen(item.name)) {
         look.tensors.push_back(with_name(options.input, item.name, [&] {
-          return is_matrix ? looker.look(item, plan.layout) : looker.look(*item.inputs.front().tensor);
+          return is_matrix ? looker.look(item, plan.layout_of(item)) : looker.look(*item.inputs.front().tensor);
         }));
       }
       progress.add(item.input_bytes(), shortened(item.name, 48));

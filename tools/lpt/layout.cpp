@@ -70,6 +70,13 @@ nlohmann::ordered_json weights_config(const Layout &layout) {
   return weights;
 }
 
+// Returns the layer of a weight.
+std::string_view module_of(std::string_view name) {
+  constexpr std::string_view kWeight = ".weight";
+  if (name.ends_with(kWeight)) name.remove_suffix(kWeight.size());
+  return name;
+}
+
 }  // namespace
 
 int64_t Layout::group_columns() const {
@@ -157,20 +164,23 @@ int64_t payload_row_bytes(lpt_context *context, lpt_format format, int64_t colum
   return static_cast<int64_t>(part_of(context, row.get(), LPT_TENSOR_PART_PAYLOAD)->bytes);
 }
 
-std::optional<nlohmann::ordered_json> quantization_config(const Layout &layout,
-                                                          const std::vector<std::string> &modules) {
-  if (layout.convention.empty()) return std::nullopt;
-  nlohmann::ordered_json group;
-  group["targets"] = modules;
-  group["weights"] = weights_config(layout);
-  group["input_activations"] = nullptr;
-  group["output_activations"] = nullptr;
-  group["format"] = layout.convention;
+std::optional<nlohmann::ordered_json> quantization_config(const std::vector<MatrixGroup> &groups) {
   nlohmann::ordered_json config;
   config["quant_method"] = "compressed-tensors";
-  config["format"] = layout.convention;
+  config["format"] = groups.front().layout.convention;
   config["quantization_status"] = "compressed";
-  config["config_groups"]["group_0"] = group;
+  for (size_t i = 0; i < groups.size(); ++i) {
+    const Layout &layout = groups[i].layout;
+    if (layout.convention.empty()) return std::nullopt;
+    if (layout.convention != config["format"]) config["format"] = "mixed-precision";
+    nlohmann::ordered_json &group = config["config_groups"][fmt::format("group_{}", i)];
+    group["targets"] = nlohmann::ordered_json::array();
+    for (const std::string &name : groups[i].names) group["targets"].push_back(module_of(name));
+    group["weights"] = weights_config(layout);
+    group["input_activations"] = nullptr;
+    group["output_activations"] = nullptr;
+    group["format"] = layout.convention;
+  }
   config["ignore"] = nlohmann::ordered_json::array();
   config["kv_cache_scheme"] = nullptr;
   return config;

@@ -55,10 +55,15 @@ std::vector<StoredPart> stored_parts(const Layout &layout, const std::string &na
 
 int64_t payload_row_bytes(lpt_context *context, lpt_format format, int64_t columns);
 
-// Returns the contents of "quantization_config" in config.json for compressed-tensors; nothing without a convention. `modules`
-// are the names of the layers with such weights.
-std::optional<nlohmann::ordered_json> quantization_config(const Layout &layout,
-                                                          const std::vector<std::string> &modules);
+// Matrices of a file that have one format.
+struct MatrixGroup {
+  Layout layout;
+  std::vector<std::string> names;
+};
+
+// Returns the contents of "quantization_config" in config.json for compressed-tensors; nothing if a format has no convention.
+// Names of layers are those of their matrices, without ".weight".
+std::optional<nlohmann::ordered_json> quantization_config(const std::vector<MatrixGroup> &groups);
 
 // Converts some rows from bytes of LPT to those of the file, and back. For zero points `rows` is a multiple of those in a word,
 // except at the end.

@@ -69,51 +69,57 @@ void check_target(const std::string &name, lpt_format format) {
                   name, scaled_names(format)));
 }
 
-// The conversion recorded in the metadata of a file that LPT has quantized.
-struct Conversion {
-  lpt_format format = LPT_FORMAT_NONE;
-  std::vector<std::string> names;
-};
-
-std::optional<Conversion> conversion_of(const Checkpoint &input) {
+// Returns the matrices recorded in the metadata of a file that LPT has quantized; none for other files.
+std::vector<MatrixGroup> recorded_groups(const Checkpoint &input) {
   const auto found = input.header().metadata.find(kConversionKey);
-  if (found == input.header().metadata.end()) return std::nullopt;
+  if (found == input.header().metadata.end()) return {};
   if (!input.shards().empty()) {
     throw Error(
         fmt::format("{}: lpt convert has quantized one of the shards: expected shards of numbers: run lpt for "
                     "each of them",
                     input.path()));
   }
-  // Deeper values than a list of names are discarded by the parser, so that no file can make this tree large or deep.
-  const auto is_shallow = [](int depth, nlohmann::json::parse_event_t, nlohmann::json &) { return depth <= 2; };
-  const auto value = nlohmann::json::parse(found->second, is_shallow, false);
-  const bool is_valid = value.is_object() && value.contains("format") && value["format"].is_string() &&
-                        value.contains("tensors") && value["tensors"].is_array();
-  if (!is_valid) {
+  // Deeper values than lists of names are discarded by the parser, so that no file can make this tree large or deep.
+  const auto is_shallow = [](int depth, nlohmann::json::parse_event_t, nlohmann::json &) { return depth <= 3; };
+  auto value = nlohmann::json::parse(found->second, is_shallow, false);
+  if (value.is_object()) value = nlohmann::json::array({value});
+  const auto is_valid = [](const nlohmann::json &one) {
+    return one.is_object() && one.contains("format") && one["format"].is_string() && one.contains("tensors") &&
+           one["tensors"].is_array();
+  };
+  if (!value.is_array() || value.empty() || !std::all_of(value.begin(), value.end(), is_valid)) {
     throw Error(
         fmt::format("{}: __metadata__: {} is damaged: expected what lpt convert writes", input.path(), kConversionKey));
   }
-  Conversion conversion{.format = find_format(value["format"].get<std::string>()), .names = {}};
-  for (const auto &name : value["tensors"]) {
-    if (!name.is_string()) {
-      throw Error(fmt::format("{}: __metadata__: {} lists something that is no name", input.path(), kConversionKey));
+  std::vector<MatrixGroup> groups;
+  std::unordered_set<std::string> names;
+  for (const auto &one : value) {
+    MatrixGroup &group = groups.emplace_back();
+    group.layout = layout_of(find_format(one["format"].get<std::string>()));
+    for (const auto &name : one["tensors"]) {
+      if (!name.is_string()) {
+        throw Error(fmt::format("{}: __metadata__: {} lists something that is no name", input.path(), kConversionKey));
+      }
+      group.names.push_back(name.get<std::string>());
+      if (!names.insert(group.names.back()).second) {
+        throw Error(fmt::format("{}: __metadata__: {} lists {} twice", input.path(), kConversionKey,
+                                in_quotes(group.names.back())));
+      }
     }
-    conversion.names.push_back(name.get<std::string>());
   }
-  return conversion;
+  return groups;
 }
 
 // Returns the quantized tensors of a file of another tool: those with a payload and a scale with conventional names.
-Conversion guessed_conversion(const Checkpoint &input, lpt_format format) {
-  const Layout layout = layout_of(format);
-  Conversion conversion{.format = format, .names = {}};
-  const std::string suffix = part_name(layout, "", Role::kPayload);
+MatrixGroup guessed_group(const Checkpoint &input, lpt_format format) {
+  MatrixGroup group{layout_of(format), {}};
+  const std::string suffix = part_name(group.layout, "", Role::kPayload);
   for (const StoredTensor &tensor : input.tensors()) {
     if (!tensor.name.ends_with(suffix)) continue;
     const std::string name = tensor.name.substr(0, tensor.name.size() - suffix.size());
-    if (input.find(part_name(layout, name, Role::kScale)) != nullptr) conversion.names.push_back(name);
+    if (input.find(part_name(group.layout, name, Role::kScale)) != nullptr) group.names.push_back(name);
   }
-  return conversion;
+  return group;
 }
 
 class Planner {
@@ -131,17 +137,19 @@ class Planner {
   Plan make() {
     check_blocks();
     plan_.metadata = input_.header().metadata;
-    auto conversion = conversion_of(input_);
-    if (!options_.from.empty() && !conversion) conversion = guessed_conversion(input_, target_format(options_.from));
-    const bool is_decoding = is_plain_float(describe(plan_.format));
-    if (conversion && !is_decoding) {
-      throw Error(fmt::format("{}: holds {} already: expected numbers; decode it first with --to f32 or --to bf16",
-                              input_.path(), format_name(conversion->format)));
+    plan_.groups = recorded_groups(input_);
+    if (!options_.from.empty() && plan_.groups.empty()) {
+      plan_.groups.push_back(guessed_group(input_, target_format(options_.from)));
     }
-    if (conversion) {
-      plan_decoding(*conversion);
+    const bool is_decoding = is_plain_float(describe(plan_.format));
+    if (!plan_.groups.empty() && !is_decoding) {
+      throw Error(fmt::format("{}: holds {} already: expected numbers; decode it first with --to f32 or --to bf16",
+                              input_.path(), format_names(plan_.groups)));
+    }
+    if (!plan_.groups.empty()) {
+      plan_decoding();
     } else {
-      plan_.layout = layout_of(plan_.format);
+      plan_.groups.push_back({layout_of(plan_.format), {}});
       for (const StoredTensor &tensor : input_.tensors()) plan_tensor(tensor, is_decoding);
     }
     finish(is_decoding);
@@ -150,6 +158,8 @@ class Planner {
 
  private:
   // Values to a format.
+
+  const Layout &target_layout() const { return plan_.groups.front().layout; }
 
   void plan_tensor(const StoredTensor &tensor, bool is_plain) {
     Item item = item_of(tensor);
@@ -160,7 +170,7 @@ class Planner {
       item.action = Action::kCast;
       fold(item, tensor.shape);
       StoredTensor output = tensor;
-      output.dtype = plan_.layout.payload;
+      output.dtype = target_layout().payload;
       add_output(item, Role::kPayload, std::move(output));
       plan_.items.push_back(std::move(item));
     } else {
@@ -169,7 +179,7 @@ class Planner {
       item.has_short_group = ends_in_group(item.columns);
       plan_.short_groups += item.has_short_group ? 1 : 0;
       item.row_bytes = payload_row_bytes(context_, plan_.format, item.columns);
-      for (StoredPart &part : stored_parts(plan_.layout, tensor.name, item.rows, item.columns, item.row_bytes)) {
+      for (StoredPart &part : stored_parts(target_layout(), tensor.name, item.rows, item.columns, item.row_bytes)) {
         add_output(item, part.role, std::move(part.tensor));
       }
       plan_.items.push_back(std::move(item));
@@ -187,7 +197,7 @@ class Planner {
   std::string why_not_cast(const StoredTensor &tensor) const {
     const std::string reason = why_not_chosen(tensor);
     if (!reason.empty()) return reason;
-    return tensor.dtype == plan_.layout.payload ? fmt::format("{} already", tensor.dtype->name) : "";
+    return tensor.dtype == target_layout().payload ? fmt::format("{} already", tensor.dtype->name) : "";
   }
 
   std::string why_not_encoded(const StoredTensor &tensor) const {
@@ -202,7 +212,7 @@ class Planner {
     }
     if (!options_.has_short_blocks && ends_in_group(columns)) {
       return fmt::format("columns are {}: expected a multiple of {} with --whole-blocks", columns,
-                         plan_.layout.group_columns());
+                         target_layout().group_columns());
     }
     return "";
   }
@@ -210,7 +220,7 @@ class Planner {
   // compressed-tensors supports only full groups: https://github.com/vllm-project/compressed-tensors, strategies group and
   // tensor_group. It does support short blocks of several rows.
   bool ends_in_group(int64_t columns) const {
-    const Layout &layout = plan_.layout;
+    const Layout &layout = target_layout();
     const bool has_groups = layout.description.block_rows <= 1 || layout.scale_rows_per_row > 1;
     const int64_t group = has_groups ? layout.group_columns() : 0;
     return !layout.convention.empty() && group > 0 && columns % group != 0;
@@ -224,11 +234,12 @@ class Planner {
 
   // A format to values.
 
-  void plan_decoding(const Conversion &conversion) {
-    plan_.layout = layout_of(conversion.format);
-    std::unordered_map<std::string, std::string> owners;  // part to matrix
-    for (const std::string &name : conversion.names) {
-      for (const Role role : kRoles) owners[part_name(plan_.layout, name, role)] = name;
+  void plan_decoding() {
+    std::unordered_map<std::string, std::pair<size_t, std::string>> owners;  // part to group and matrix
+    for (size_t group = 0; group < plan_.groups.size(); ++group) {
+      for (const std::string &name : plan_.groups[group].names) {
+        for (const Role role : kRoles) owners[part_name(plan_.groups[group].layout, name, role)] = {group, name};
+      }
     }
     std::unordered_set<std::string> planned;
     for (const StoredTensor &tensor : input_.tensors()) {
@@ -237,37 +248,41 @@ class Planner {
         Item item = item_of(tensor);
         item.reason = "not quantized";
         copy(std::move(item), tensor);
-      } else if (planned.insert(owner->second).second) {
-        plan_.items.push_back(decoding_item(owner->second));
+      } else if (planned.insert(owner->second.second).second) {
+        plan_.items.push_back(decoding_item(owner->second.first, owner->second.second));
       }
     }
-    for (const std::string &name : conversion.names) {
-      if (!planned.contains(name)) {
-        throw Error(fmt::format("{}: tensor {} is missing: the file says that it holds it as {}", input_.path(),
-                                in_quotes(name), format_name(conversion.format)));
+    for (const MatrixGroup &group : plan_.groups) {
+      for (const std::string &name : group.names) {
+        if (!planned.contains(name)) {
+          throw Error(fmt::format("{}: tensor {} is missing: the file says that it holds it as {}", input_.path(),
+                                  in_quotes(name), format_name(group.layout.format)));
+        }
       }
     }
   }
 
-  Item decoding_item(const std::string &name) {
+  Item decoding_item(size_t group, const std::string &name) {
+    const Layout &layout = plan_.groups[group].layout;
     Item item;
     item.action = Action::kDecode;
     item.name = name;
-    const std::string payload_name = part_name(plan_.layout, name, Role::kPayload);
-    const StoredTensor &payload = part(payload_name);
+    item.group = group;
+    const std::string payload_name = part_name(layout, name, Role::kPayload);
+    const StoredTensor &payload = part(layout, payload_name);
     if (!payload.is_matrix()) {
       throw Error(fmt::format("{}: tensor {}: shape is {}: expected a matrix", input_.path(), in_quotes(payload_name),
                               shape_text(payload.shape)));
     }
     item.rows = payload.shape[0];
-    item.columns = columns_of(name, payload);
-    item.row_bytes = payload_row_bytes(context_, plan_.layout.format, item.columns);
-    for (const StoredPart &requested : stored_parts(plan_.layout, name, item.rows, item.columns, item.row_bytes)) {
-      const StoredTensor &there = part(requested.tensor.name);
+    item.columns = columns_of(layout, name, payload);
+    item.row_bytes = payload_row_bytes(context_, layout.format, item.columns);
+    for (const StoredPart &requested : stored_parts(layout, name, item.rows, item.columns, item.row_bytes)) {
+      const StoredTensor &there = part(layout, requested.tensor.name);
       if (there.dtype != requested.tensor.dtype || there.shape != requested.tensor.shape) {
         throw Error(fmt::format("{}: tensor {} is {} {}: expected {} {} for {}", input_.path(), in_quotes(there.name),
                                 there.dtype->name, shape_text(there.shape), requested.tensor.dtype->name,
-                                shape_text(requested.tensor.shape), format_name(plan_.layout.format)));
+                                shape_text(requested.tensor.shape), format_name(layout.format)));
       }
       item.inputs.push_back({requested.role, &there});
     }
@@ -276,18 +291,18 @@ class Planner {
     return item;
   }
 
-  const StoredTensor &part(const std::string &name) const {
+  const StoredTensor &part(const Layout &layout, const std::string &name) const {
     const StoredTensor *tensor = input_.find(name);
     if (tensor == nullptr) {
       throw Error(fmt::format("{}: tensor {} is missing: expected it for {}", input_.path(), in_quotes(name),
-                              format_name(plan_.layout.format)));
+                              format_name(layout.format)));
     }
     return *tensor;
   }
 
-  int64_t columns_of(const std::string &name, const StoredTensor &payload) const {
-    const StoredTensor *shape = input_.find(part_name(plan_.layout, name, Role::kShape));
-    if (shape != nullptr && plan_.layout.packing != Packing::kElements) {
+  int64_t columns_of(const Layout &layout, const std::string &name, const StoredTensor &payload) const {
+    const StoredTensor *shape = input_.find(part_name(layout, name, Role::kShape));
+    if (shape != nullptr && layout.packing != Packing::kElements) {
       int64_t extents[2] = {};
       if (shape->bytes() != sizeof extents) {
         throw Error(fmt::format("{}: tensor {} is {} bytes: expected 16", input_.path(), in_quotes(shape->name),
@@ -303,8 +318,8 @@ class Planner {
       }
       return extents[1];
     }
-    if (plan_.layout.packing == Packing::kElements) return payload.shape[1];
-    return payload.shape[1] * payload.dtype->bits / plan_.layout.description.element_bits;
+    if (layout.packing == Packing::kElements) return payload.shape[1];
+    return payload.shape[1] * payload.dtype->bits / layout.description.element_bits;
   }
 
   // Both directions.
@@ -358,20 +373,12 @@ class Planner {
   }
 
   void describe_conversion() {
-    nlohmann::ordered_json conversion;
-    conversion["format"] = format_name(plan_.format);
-    conversion["tensors"] = nlohmann::ordered_json::array();
-    std::vector<std::string> modules;
-    constexpr std::string_view kWeight = ".weight";
     for (const Item &item : plan_.items) {
-      if (item.action != Action::kEncode) continue;
-      conversion["tensors"].push_back(item.name);
-      const bool is_weight = item.name.ends_with(kWeight);
-      modules.push_back(is_weight ? item.name.substr(0, item.name.size() - kWeight.size()) : item.name);
+      if (item.action == Action::kEncode) plan_.groups.front().names.push_back(item.name);
     }
-    plan_.metadata[kConversionKey] = conversion.dump();
+    plan_.metadata.insert(conversion_entry(plan_.groups));
     if (plan_.short_groups > 0) return;
-    if (const auto config = quantization_config(plan_.layout, modules)) {
+    if (const auto config = quantization_config(plan_.groups)) {
       plan_.metadata[kConfigKey] = config->dump();
       plan_.config = config->dump(2) + "\n";
     }
@@ -418,6 +425,20 @@ lpt_format target_format(const std::string &name) {
         fmt::format("{}/1x{}/f32{}", element, name.substr(group + 2), element.starts_with("uint") ? "/uint8" : ""));
   }
   return find_format(name);
+}
+
+std::string format_names(const std::vector<MatrixGroup> &groups) {
+  std::string names;
+  for (const MatrixGroup &group : groups) names += (names.empty() ? "" : ", ") + format_name(group.layout.format);
+  return names;
+}
+
+std::pair<std::string, std::string> conversion_entry(const std::vector<MatrixGroup> &groups) {
+  nlohmann::ordered_json entries;
+  for (const MatrixGroup &group : groups) {
+    entries.push_back({{"format", format_name(group.layout.format)}, {"tensors", group.names}});
+  }
+  return {kConversionKey, (entries.size() == 1 ? entries.front() : entries).dump()};
 }
 
 bool is_quantized(const Checkpoint &input) { return input.header().metadata.contains(kConversionKey); }

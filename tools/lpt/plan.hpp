@@ -51,6 +51,7 @@ struct Item {
   int64_t rows = 0;
   int64_t columns = 0;
   int64_t row_bytes = 0;         // of the payload of LPT
+  size_t group = 0;              // of Plan::groups
   bool has_short_group = false;  // rows end within a group: readers of the convention reject it
 
   const StoredTensor *input(Role role) const;
@@ -62,7 +63,7 @@ constexpr int64_t kLeastExtent = 16;
 
 struct Plan {
   lpt_format format = LPT_FORMAT_NONE;
-  Layout layout;  // of the quantized side: the output, or the input to decode
+  std::vector<MatrixGroup> groups;  // the quantized matrices: one of the output, or those of the input to decode
   std::vector<Item> items;
   std::vector<StoredTensor> outputs;  // with their offsets
   std::map<std::string, std::string> metadata;
@@ -70,12 +71,19 @@ struct Plan {
   size_t short_groups = 0;  // matrices whose rows end within a group: the output follows no convention
   std::string prefix;       // the bytes of the output before its first tensor
   uint64_t file_bytes = 0;
+
+  const Layout &layout_of(const Item &item) const { return groups[item.group].layout; }
 };
 
 // Returns the format of a short name: fp8, fp8-row, fp8-block, mxfp8, int8, int4-g128 …, or of any LPT name.
 lpt_format target_format(const std::string &name);
 
 bool is_quantized(const Checkpoint &input);  // by lpt convert, as recorded in the metadata of the file
+
+std::string format_names(const std::vector<MatrixGroup> &groups);
+
+// Returns the metadata of a file with quantized matrices, from which a plan decodes them: name and value.
+std::pair<std::string, std::string> conversion_entry(const std::vector<MatrixGroup> &groups);
 
 Plan make_plan(lpt_context *context, const Checkpoint &input, const ConvertOptions &options);
 

@@ -80,6 +80,22 @@ TEST(Run, CommandsWork) {
   ASSERT_EQ(4, std::ssize(rows));  // f32, bf16 and two methods
   EXPECT_EQ("int8_1x32, gptq", rows[3][0]);
   EXPECT_GT(std::stod(rows[1][2].get<std::string>()), 1.0);
+  // Candidates under a budget between both.
+  options.formats = {"int4_1x32", "int8_1x32"};
+  options.methods = {"nearest"};
+  options.bytes_per_weight = {0.9};
+  output_of(options);
+  const run_lm::json last =
+      run_lm::parse_json("", workplace.read("report.json")).at("tables").at("bf16").at("rows").back();
+  EXPECT_EQ("mixed 0.9, nearest", last[0]);
+  EXPECT_LE(std::stod(last[1].get<std::string>()), 0.9);
+  EXPECT_GT(std::stod(last[1].get<std::string>()), 0.7);
+  options.command = "quantize";
+  options.out = workplace.path("mixed");
+  const std::string mixed = output_of(options);
+  for (const char *part : {"in int4_1x32 ", ", int8_1x32 ", ", nearest"}) {
+    EXPECT_NE(mixed.find(part), std::string::npos) << mixed;
+  }
   options.command = "generate";
   options.prompt = "abc";
   options.sampling.tokens = 4;

@@ -5,11 +5,12 @@
 #include <string>
 #include <vector>
 
-#include "../decoder.hpp"
+#include "../measure.hpp"
 
 namespace run_lm_tests {
 
 constexpr run_lm::Precision kInF32{LPT_FORMAT_F32, LPT_FORMAT_F32};
+inline const run_lm::Report kIgnore = [](size_t) {};
 
 // Tokens below 600, the vocabulary of TinyModel.
 std::vector<int32_t> random_tokens(uint64_t place, int64_t count);

@@ -8,6 +8,7 @@
 #include <tuple>
 
 #include "../json_fields.hpp"
+#include "../model_writer.hpp"
 #include "loaded_model.hpp"
 #include "tiny_model.hpp"
 
@@ -18,8 +19,6 @@ using run_lm::Decoder;
 using run_lm::ModelWeights;
 using run_lm::Window;
 
-const run_lm::Report kIgnore = [](size_t) {};
-
 TEST(Quantize, SavesWhatItLoads) {
   const tool_tests::Workplace workplace;
   TinyModel model;
@@ -28,9 +27,10 @@ TEST(Quantize, SavesWhatItLoads) {
   const std::vector<int32_t> tokens = random_tokens(14, 20);
   for (const char *format : {"bf16", "e4m3fn_tensor", "e4m3fn_128x128", "mxfp8_e4m3", "nvfp4", "int8_row", "int4_1x32",
                              "uint4_1x64", "nf4_1x64", "mxfp6_e2m3"}) {
-    ModelWeights fitted =
-        fit_weights(loaded.context.get(), loaded.files.config(), loaded.weights, {},
-                    {tool::find_format(format), LPT_FORMAT_F32, run_lm::find_method("nearest")}, kIgnore);
+    ModelWeights fitted = fit_weights(loaded.context.get(), loaded.files.config(), loaded.weights, {},
+                                      {equal_formats(loaded.files.config(), tool::find_format(format)), LPT_FORMAT_F32,
+                                       run_lm::find_method("nearest")},
+                                      kIgnore);
     const std::string folder = workplace.path(format);
     run_lm::check_new_model(folder);
     save_model(loaded.context.get(), loaded.files, fitted, folder);
@@ -53,7 +53,9 @@ TEST(Quantize, SavesChangedBiases) {
   const ModelWeights fitted =
       fit_weights(context, loaded.files.config(), loaded.weights,
                   calibrate(context, loaded.files.config(), loaded.weights, calibration, kIgnore),
-                  {tool::find_format("int4_1x32"), LPT_FORMAT_INT8_ROW, run_lm::find_method("bias-awq")}, kIgnore);
+                  {equal_formats(loaded.files.config(), tool::find_format("int4_1x32")), LPT_FORMAT_INT8_ROW,
+                   run_lm::find_method("bias-awq")},
+                  kIgnore);
   const std::string folder = workplace.path("changed");
   run_lm::check_new_model(folder);
   save_model(context, loaded.files, fitted, folder);
@@ -165,7 +167,8 @@ TEST(Quantize, FitsToCastInputs) {
   for (size_t i = 0; i < weights.size(); ++i) weights[i] = rows_of(context, layer.matrices[i].get());
   const auto statistics = calibrate(context, loaded.files.config(), loaded.weights, windows, kIgnore);
   const auto fitted_by = [&](const char *method) {
-    const run_lm::FitOptions options{kWeights, kActivations, run_lm::find_method(method)};
+    const run_lm::FitOptions options{equal_formats(loaded.files.config(), kWeights), kActivations,
+                                     run_lm::find_method(method)};
     return fit_weights(context, loaded.files.config(), loaded.weights, statistics, options, kIgnore).layers.front();
   };
 
@@ -244,9 +247,10 @@ TEST(Quantize, MethodsReduceTheDivergence) {
   Decoder baseline = loaded.decoder();
   const run_lm::Evaluation evaluation(context, windows, &baseline, kIgnore);
   const auto divergence = [&](const char *format, const char *method, lpt_format activations = LPT_FORMAT_F32) {
-    const ModelWeights fitted =
-        fit_weights(context, loaded.files.config(), loaded.weights, statistics,
-                    {tool::find_format(format), activations, run_lm::find_method(method)}, kIgnore);
+    const ModelWeights fitted = fit_weights(
+        context, loaded.files.config(), loaded.weights, statistics,
+        {equal_formats(loaded.files.config(), tool::find_format(format)), activations, run_lm::find_method(method)},
+        kIgnore);
     Decoder decoder(context, loaded.files.config(), fitted, {activations, LPT_FORMAT_F32}, 64);
     return evaluation.run(decoder, kIgnore).divergence;
   };
