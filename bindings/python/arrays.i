@@ -317,6 +317,7 @@ LPT_RETURNED(int32_t, out_is_done, PyLong_FromLong)
 LPT_RETURNED(int32_t, out_is_same, PyLong_FromLong)
 LPT_RETURNED(double, out_bits, PyFloat_FromDouble)
 LPT_RETURNED(double, out_magnitude, PyFloat_FromDouble)
+LPT_RETURNED(double, out_flips, PyFloat_FromDouble)
 %typemap(in, numinputs=0) const char **out_name (char *made = NULL) { $1 = &made; }
 %typemap(argout) const char **out_name {
   PyObject *name = *$1 != NULL ? PyUnicode_FromString(*$1) : SWIG_Py_Void();

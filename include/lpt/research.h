@@ -11,6 +11,7 @@
 #include "research/emulation.h"
 #include "research/exaq.h"
 #include "research/monitor.h"
+#include "research/power.h"
 #include "research/sparsity.h"
 
 #endif

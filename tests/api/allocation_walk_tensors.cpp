@@ -350,6 +350,9 @@ lpt_status walk_measures(WalkWorld &w) {
   const double errors[] = {2.0, 1.0, 3.0, 1.0};
   int64_t choices[2];
   LPT_TEST_TRY(lpt_format_choose(w.c, errors, sizes, 2, 2, 12, choices, nullptr));
+  OwnTensor codes;
+  LPT_TEST_TRY(w.create(LPT_FORMAT_INT8_ROW, kSide, kSide, codes));
+  LPT_TEST_TRY(lpt_power_quantize(w.c, w.x.get(), 2.0, codes, nullptr));
   lpt_cost_info cost = LPT_COST_INFO_INIT;
   return lpt_cost_estimate(w.c, 0, 0, 8, 1 << 20, LPT_FORMAT_F32, &link, &cost);
 }

@@ -52,6 +52,8 @@ void for_each_struct(Body body) {
   LPT_BODY(lpt_noise_info, LPT_NOISE_INFO_INIT);
   LPT_BODY(lpt_swiglu_alignment_info, LPT_SWIGLU_ALIGNMENT_INFO_INIT);
   LPT_BODY(lpt_gemm_options, LPT_GEMM_OPTIONS_INIT);
+  LPT_BODY(lpt_power_options, LPT_POWER_OPTIONS_INIT);
+  LPT_BODY(lpt_power_info, LPT_POWER_INFO_INIT);
   LPT_BODY(lpt_gemm_emulation, LPT_GEMM_EMULATION_INIT);
   LPT_BODY(lpt_gemm_plan_info, LPT_GEMM_PLAN_INFO_INIT);
   LPT_BODY(lpt_gemm_operands, LPT_GEMM_OPERANDS_INIT);

@@ -25,6 +25,7 @@ constexpr Output kOutputs[] = {
     {"output", [](World &w, lpt_tensor *t) { return lpt_weights_fit(w.c, w.source.get(), w.source.get(), nullptr, t, nullptr, nullptr, nullptr); }},
     {"input_factors", [](World &w, lpt_tensor *t) { return lpt_weights_fit(w.c, w.source.get(), w.source.get(), nullptr, nullptr, t, nullptr, nullptr); }},
     {"bias_change", [](World &w, lpt_tensor *t) { return lpt_weights_fit(w.c, w.source.get(), w.source.get(), nullptr, nullptr, nullptr, t, nullptr); }},
+    {"output", [](World &w, lpt_tensor *t) { return lpt_power_quantize(w.c, w.source.get(), 2.0, t, nullptr); }},
     {"bias_change", [](World &w, lpt_tensor *t) { return lpt_sparse_fit(w.c, w.source.get(), w.source.get(), w.source.get(), nullptr, nullptr, t, nullptr); }},
     {"c", [](World &w, lpt_tensor *t) { return lpt_gemm(w.c, w.source.get(), w.source.get(), nullptr, t); }},
     {"c", [](World &w, lpt_tensor *t) { return lpt_gemm_grouped(w.c, w.source.get(), w.source.get(), nullptr, nullptr, t); }},

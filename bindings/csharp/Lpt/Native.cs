@@ -504,6 +504,14 @@ namespace Lpt
         TwoDraws = 1,
     }
 
+    /// <summary>Circuit of a multiply-add; one of lpt_power_arithmetic_values.</summary>
+    public enum PowerArithmetic : int
+    {
+        Signed = 0,
+        Unsigned = 1,
+        Additions = 2,
+    }
+
     /// <summary>Method that counts masks; one of lpt_sparse_count_values.</summary>
     public enum SparseCount : int
     {
@@ -1844,6 +1852,44 @@ namespace Lpt
         }
     }
 
+    /// <summary>A multiply-add, for lpt_power_estimate().</summary>
+    [StructLayout(LayoutKind.Sequential)]
+    public unsafe struct PowerOptions
+    {
+        public UIntPtr StructSize;
+        public PowerArithmetic Arithmetic;
+        public int WeightBits;
+        public int InputBits;
+        public int AccumulatorBits;
+        public double Additions;
+
+        /// <summary>Returns the defaults of the library.</summary>
+        public static PowerOptions Default()
+        {
+            var value = default(PowerOptions);
+            Text.Initialize("lpt_power_options", &value, sizeof(PowerOptions));
+            return value;
+        }
+    }
+
+    /// <summary>Result of lpt_power_quantize().</summary>
+    [StructLayout(LayoutKind.Sequential)]
+    public unsafe struct PowerInfo
+    {
+        public UIntPtr StructSize;
+        public double Additions;
+        public long LargestCode;
+        public long ClippedCount;
+
+        /// <summary>Returns the defaults of the library.</summary>
+        public static PowerInfo Default()
+        {
+            var value = default(PowerInfo);
+            Text.Initialize("lpt_power_info", &value, sizeof(PowerInfo));
+            return value;
+        }
+    }
+
     /// <summary>Statistics of the inputs of a layer for calibration data; see lpt_calibration_create().</summary>
     public sealed partial class Calibration : Handle
     {
@@ -2205,6 +2251,8 @@ namespace Lpt
         [LibraryImport(Library)] public static partial Status lpt_monitor_record_statistics(Context context, Monitor monitor, long step, byte* name, Statistics statistics);
         [LibraryImport(Library)] public static partial Status lpt_monitor_count(Context context, Monitor monitor, long* out_count);
         [LibraryImport(Library)] public static partial Status lpt_monitor_save(Context context, Monitor monitor, byte* path);
+        [LibraryImport(Library)] public static partial Status lpt_power_estimate(Context context, PowerOptions* options, double* out_flips);
+        [LibraryImport(Library)] public static partial Status lpt_power_quantize(Context context, Tensor weight, double additions, Tensor output, PowerInfo* out_info);
         [LibraryImport(Library)] public static partial Status lpt_sparse_diversity(Context context, int kept, int of, SparseDirection direction, SparseCount count, double* out_bits);
         [LibraryImport(Library)] public static partial Status lpt_sparse_choose_kept(Context context, double zero_share, int of, double confidence, int* out_kept);
         [LibraryImport(Library)] public static partial Status lpt_sparse_absorb(Context context, Tensor source, Tensor mask, int of, SparseDirection direction, Tensor output);
@@ -2430,6 +2478,8 @@ namespace Lpt
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_monitor_record_statistics(Context context, Monitor monitor, long step, byte* name, Statistics statistics);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_monitor_count(Context context, Monitor monitor, long* out_count);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_monitor_save(Context context, Monitor monitor, byte* path);
+        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_power_estimate(Context context, PowerOptions* options, double* out_flips);
+        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_power_quantize(Context context, Tensor weight, double additions, Tensor output, PowerInfo* out_info);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_sparse_diversity(Context context, int kept, int of, SparseDirection direction, SparseCount count, double* out_bits);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_sparse_choose_kept(Context context, double zero_share, int of, double confidence, int* out_kept);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_sparse_absorb(Context context, Tensor source, Tensor mask, int of, SparseDirection direction, Tensor output);

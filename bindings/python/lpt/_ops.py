@@ -7,7 +7,7 @@ from __future__ import annotations
 
 __all__ = ["Calibration", "GemmPlan", "Statistics", "convert", "dequantize", "fake_quantize", "foreign_layout_export",
            "foreign_layout_import", "format_choose", "format_describe", "format_from_description", "gemm", "gemm_grouped",
-           "hadamard", "quantize", "random_signs", "tensor_copy", "weights_fit", "weights_load", "weights_order",
+           "hadamard", "power_estimate", "power_quantize", "quantize", "random_signs", "tensor_copy", "weights_fit", "weights_load", "weights_order",
            "weights_pack", "weights_save", "weights_unpack"]
 
 from array import array
@@ -23,8 +23,8 @@ TYPE_CHECKING = False  # importing typing takes longer than the rest of this mod
 if TYPE_CHECKING:
     from typing import Any, Dict, List, Optional, Sequence, Tuple
     from typing_extensions import Unpack
-    from ._keywords import (ConvertOptions, FormatDescription, GemmOperands, GemmOptions, HadamardOptions, QuantizeOptions,
-                            WeightsFitOptions, WeightsOptions)
+    from ._keywords import (ConvertOptions, FormatDescription, GemmOperands, GemmOptions, HadamardOptions, PowerOptions,
+                            QuantizeOptions, WeightsFitOptions, WeightsOptions)
     from ._tensor import Format
 
 _DENSE = frozenset(map(format_number, ("f64", "f32", "f16", "bf16")))
@@ -341,6 +341,30 @@ def format_choose(errors: Sequence[Sequence[float]], sizes: Sequence[Sequence[in
     capi.lpt_format_choose(handle_of(None), [number for row in errors for number in row], [size for row in sizes for size in row],
                            len(errors), candidates, budget, choices, values)
     return list(choices), values_of(values)
+
+
+@takes(capi.lpt_power_options)
+def power_estimate(arithmetic: str = "signed", **given: Unpack[PowerOptions]) -> float:
+    """Compute the mean number of bits that change per multiply-add (lpt_power_estimate()).
+
+    arithmetic: "signed", "unsigned" or "additions".
+    """
+    keep: List[Any] = []
+    chosen = dict(given, arithmetic=constant("LPT_POWER_ARITHMETIC_", arithmetic, "arithmetic"))
+    return capi.lpt_power_estimate(handle_of(None), options(capi.lpt_power_options, chosen, keep))
+
+
+def power_quantize(weight: Any, additions: float, format: Format = "int8_row", *, out: Any = None,
+                   context: Optional[Context] = None) -> Tuple[Tensor, Dict[str, Any]]:
+    """Cast a weight to integers whose mean magnitude is about additions (lpt_power_quantize()).
+
+    Returns the codes with their scales, and a dict of additions, largest_code and clipped_count.
+    """
+    handle, source = handle_of(context), read(weight)
+    result = capi.tensor_like(handle, source, format_number(format), 0) if out is None else written(out)
+    values = capi.lpt_power_info()
+    capi.lpt_power_quantize(handle, source, additions, result, values)
+    return result, values_of(values)
 
 
 class Calibration:

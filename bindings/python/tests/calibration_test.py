@@ -56,6 +56,18 @@ class Calibration(Case):
         with self.assertRaisesRegex(lpt.InvalidArgument, "damping is 2: expected 0 to 1"):
             lpt.weights_fit(weight, gram, "nvfp4", damping=2.0)
 
+    def test_power(self):
+        self.assertEqual(36.0, lpt.power_estimate(weight_bits=4, input_bits=4))
+        self.assertEqual(24.0, lpt.power_estimate("additions", input_bits=6, additions=3.5))
+        weight = matrix(Draws(14), 8, 64)
+        codes, values = lpt.power_quantize(weight, 4.0)
+        scale = sum(map(abs, weight.tolist()[0])) / 64 / 4.0
+        self.near([[scale * round(x / scale) for x in weight.tolist()[0]]], [codes.tolist()[0]], 1e-5)
+        self.assertEqual("int8_row", codes.format)
+        self.assertAlmostEqual(4.0, values["additions"], delta=0.2)
+        with self.assertRaisesRegex(lpt.InvalidArgument, "input_bits is 0: expected 1 to 64"):
+            lpt.power_estimate(input_bits=0)
+
     def test_format_choose(self):
         errors, sizes = [[4.0, 1.0, 0.0], [9.0, 2.0, math.inf]], [[1, 2, 4], [1, 3, 4]]
         # The six choices cost 2 to 7 bytes.

@@ -53,7 +53,7 @@ class Guide(unittest.TestCase):
 
     @needs_numpy
     def test_calibration_runs(self):
-        self.assertEqual(self.run_blocks("guides", "calibration.md"), 6)
+        self.assertEqual(self.run_blocks("guides", "calibration.md"), 7)
 
     @needs_numpy
     @unittest.skipUnless(os.path.exists(TOOL), "the tool is not built")

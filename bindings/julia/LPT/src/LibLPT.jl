@@ -358,6 +358,11 @@ const lpt_noise_kind = Int32
 const LPT_NOISE_KIND_REFERENCE = lpt_noise_kind(0)
 const LPT_NOISE_KIND_TWO_DRAWS = lpt_noise_kind(1)
 
+const lpt_power_arithmetic = Int32
+const LPT_POWER_ARITHMETIC_SIGNED = lpt_power_arithmetic(0)
+const LPT_POWER_ARITHMETIC_UNSIGNED = lpt_power_arithmetic(1)
+const LPT_POWER_ARITHMETIC_ADDITIONS = lpt_power_arithmetic(2)
+
 const lpt_sparse_count = Int32
 const LPT_SPARSE_COUNT_EXACT = lpt_sparse_count(0)
 const LPT_SPARSE_COUNT_PUBLISHED = lpt_sparse_count(1)
@@ -1010,6 +1015,22 @@ struct lpt_swiglu_alignment_info
     largest_channel::Int64
 end
 
+struct lpt_power_options
+    struct_size::Csize_t
+    arithmetic::lpt_power_arithmetic
+    weight_bits::Int32
+    input_bits::Int32
+    accumulator_bits::Int32
+    additions::Cdouble
+end
+
+struct lpt_power_info
+    struct_size::Csize_t
+    additions::Cdouble
+    largest_code::Int64
+    clipped_count::Int64
+end
+
 # Functions that write the defaults of structs.
 _defaults(::Type{lpt_device_info}, value) = lpt_struct_init("lpt_device_info", value, sizeof(lpt_device_info))
 _defaults(::Type{lpt_context_options}, value) = lpt_struct_init("lpt_context_options", value, sizeof(lpt_context_options))
@@ -1073,6 +1094,8 @@ _defaults(::Type{lpt_exaq_options}, value) = lpt_struct_init("lpt_exaq_options",
 _defaults(::Type{lpt_noise_options}, value) = lpt_struct_init("lpt_noise_options", value, sizeof(lpt_noise_options))
 _defaults(::Type{lpt_noise_info}, value) = lpt_struct_init("lpt_noise_info", value, sizeof(lpt_noise_info))
 _defaults(::Type{lpt_swiglu_alignment_info}, value) = lpt_struct_init("lpt_swiglu_alignment_info", value, sizeof(lpt_swiglu_alignment_info))
+_defaults(::Type{lpt_power_options}, value) = lpt_struct_init("lpt_power_options", value, sizeof(lpt_power_options))
+_defaults(::Type{lpt_power_info}, value) = lpt_struct_init("lpt_power_info", value, sizeof(lpt_power_info))
 
 lpt_version() = ccall(_symbol(:lpt_version), Int32, ())
 lpt_version_string() = ccall(_symbol(:lpt_version_string), Cstring, ())
@@ -1294,6 +1317,8 @@ lpt_monitor_record_linear(context, monitor, step, name, linear) = ccall(_symbol(
 lpt_monitor_record_statistics(context, monitor, step, name, statistics) = ccall(_symbol(:lpt_monitor_record_statistics), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, Int64, Cstring, Ptr{Cvoid}), context, monitor, step, name, statistics)
 lpt_monitor_count(context, monitor, out_count) = ccall(_symbol(:lpt_monitor_count), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Int64}), context, monitor, out_count)
 lpt_monitor_save(context, monitor, path) = ccall(_symbol(:lpt_monitor_save), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, Cstring), context, monitor, path)
+lpt_power_estimate(context, options, out_flips) = ccall(_symbol(:lpt_power_estimate), lpt_status, (Ptr{Cvoid}, Ptr{lpt_power_options}, Ptr{Cdouble}), context, options, out_flips)
+lpt_power_quantize(context, weight, additions, output, out_info) = ccall(_symbol(:lpt_power_quantize), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, Cdouble, Ptr{Cvoid}, Ptr{lpt_power_info}), context, weight, additions, output, out_info)
 lpt_sparse_diversity(context, kept, of, direction, count, out_bits) = ccall(_symbol(:lpt_sparse_diversity), lpt_status, (Ptr{Cvoid}, Int32, Int32, lpt_sparse_direction, lpt_sparse_count, Ptr{Cdouble}), context, kept, of, direction, count, out_bits)
 lpt_sparse_choose_kept(context, zero_share, of, confidence, out_kept) = ccall(_symbol(:lpt_sparse_choose_kept), lpt_status, (Ptr{Cvoid}, Cdouble, Int32, Cdouble, Ptr{Int32}), context, zero_share, of, confidence, out_kept)
 lpt_sparse_absorb(context, source, mask, of, direction, output) = ccall(_symbol(:lpt_sparse_absorb), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Cvoid}, Int32, lpt_sparse_direction, Ptr{Cvoid}), context, source, mask, of, direction, output)

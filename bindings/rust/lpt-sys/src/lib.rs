@@ -408,6 +408,12 @@ pub type lpt_noise_kind = i32;
 pub const LPT_NOISE_KIND_REFERENCE: lpt_noise_kind = 0;
 pub const LPT_NOISE_KIND_TWO_DRAWS: lpt_noise_kind = 1;
 
+/// Circuit of a multiply-add; one of lpt_power_arithmetic_values.
+pub type lpt_power_arithmetic = i32;
+pub const LPT_POWER_ARITHMETIC_SIGNED: lpt_power_arithmetic = 0;
+pub const LPT_POWER_ARITHMETIC_UNSIGNED: lpt_power_arithmetic = 1;
+pub const LPT_POWER_ARITHMETIC_ADDITIONS: lpt_power_arithmetic = 2;
+
 /// Method that counts masks; one of lpt_sparse_count_values.
 pub type lpt_sparse_count = i32;
 pub const LPT_SPARSE_COUNT_EXACT: lpt_sparse_count = 0;
@@ -1349,6 +1355,28 @@ pub struct lpt_swiglu_alignment_info {
     pub largest_channel: i64,
 }
 
+/// A multiply-add, for lpt_power_estimate().
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct lpt_power_options {
+    pub struct_size: usize,
+    pub arithmetic: lpt_power_arithmetic,
+    pub weight_bits: i32,
+    pub input_bits: i32,
+    pub accumulator_bits: i32,
+    pub additions: f64,
+}
+
+/// Result of lpt_power_quantize().
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct lpt_power_info {
+    pub struct_size: usize,
+    pub additions: f64,
+    pub largest_code: i64,
+    pub clipped_count: i64,
+}
+
 impl Default for lpt_device_info {
     fn default() -> Self {
         let mut value = std::mem::MaybeUninit::<Self>::zeroed();
@@ -2093,6 +2121,30 @@ impl Default for lpt_swiglu_alignment_info {
     }
 }
 
+impl Default for lpt_power_options {
+    fn default() -> Self {
+        let mut value = std::mem::MaybeUninit::<Self>::zeroed();
+        // All members accept any bytes, so that zeros are a valid lpt_power_options.
+        unsafe {
+            let name = b"lpt_power_options\0".as_ptr().cast();
+            lpt_struct_init(name, value.as_mut_ptr().cast(), std::mem::size_of::<Self>());
+            value.assume_init()
+        }
+    }
+}
+
+impl Default for lpt_power_info {
+    fn default() -> Self {
+        let mut value = std::mem::MaybeUninit::<Self>::zeroed();
+        // All members accept any bytes, so that zeros are a valid lpt_power_info.
+        unsafe {
+            let name = b"lpt_power_info\0".as_ptr().cast();
+            lpt_struct_init(name, value.as_mut_ptr().cast(), std::mem::size_of::<Self>());
+            value.assume_init()
+        }
+    }
+}
+
 extern "C" {
     /// Returns the release of the loaded library as a number.
     pub fn lpt_version() -> i32;
@@ -2534,6 +2586,10 @@ extern "C" {
     pub fn lpt_monitor_count(context: *mut lpt_context, monitor: *const lpt_monitor, out_count: *mut i64) -> lpt_status;
     /// Writes all values to a CSV file (RFC 4180).
     pub fn lpt_monitor_save(context: *mut lpt_context, monitor: *const lpt_monitor, path: *const c_char) -> lpt_status;
+    /// Computes the power of a multiply-add.
+    pub fn lpt_power_estimate(context: *mut lpt_context, options: *const lpt_power_options, out_flips: *mut f64) -> lpt_status;
+    /// Casts a weight to integers whose mean magnitude is about `additions`.
+    pub fn lpt_power_quantize(context: *mut lpt_context, weight: *const lpt_tensor, additions: f64, output: *mut lpt_tensor, out_info: *mut lpt_power_info) -> lpt_status;
     /// Computes the number of masks that a pattern allows (its diversity), in bits per element.
     pub fn lpt_sparse_diversity(context: *mut lpt_context, kept: i32, of: i32, direction: lpt_sparse_direction, count: lpt_sparse_count, out_bits: *mut f64) -> lpt_status;
     /// Selects N for a model that was pruned without a pattern.

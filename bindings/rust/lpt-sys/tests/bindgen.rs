@@ -69,6 +69,8 @@ fn sizes_of_structs_equal_those_of_bindgen() {
     assert_eq!(size_of::<lpt_sys::lpt_noise_options>(), size_of::<made::lpt_noise_options>());
     assert_eq!(size_of::<lpt_sys::lpt_noise_info>(), size_of::<made::lpt_noise_info>());
     assert_eq!(size_of::<lpt_sys::lpt_swiglu_alignment_info>(), size_of::<made::lpt_swiglu_alignment_info>());
+    assert_eq!(size_of::<lpt_sys::lpt_power_options>(), size_of::<made::lpt_power_options>());
+    assert_eq!(size_of::<lpt_sys::lpt_power_info>(), size_of::<made::lpt_power_info>());
 }
 
 #[test]
@@ -337,6 +339,9 @@ fn constants_equal_those_of_bindgen() {
     assert_eq!(lpt_sys::LPT_GEMM_ARITHMETIC_TENSOR_CORE as i64, made::LPT_GEMM_ARITHMETIC_TENSOR_CORE as i64);
     assert_eq!(lpt_sys::LPT_NOISE_KIND_REFERENCE as i64, made::LPT_NOISE_KIND_REFERENCE as i64);
     assert_eq!(lpt_sys::LPT_NOISE_KIND_TWO_DRAWS as i64, made::LPT_NOISE_KIND_TWO_DRAWS as i64);
+    assert_eq!(lpt_sys::LPT_POWER_ARITHMETIC_SIGNED as i64, made::LPT_POWER_ARITHMETIC_SIGNED as i64);
+    assert_eq!(lpt_sys::LPT_POWER_ARITHMETIC_UNSIGNED as i64, made::LPT_POWER_ARITHMETIC_UNSIGNED as i64);
+    assert_eq!(lpt_sys::LPT_POWER_ARITHMETIC_ADDITIONS as i64, made::LPT_POWER_ARITHMETIC_ADDITIONS as i64);
     assert_eq!(lpt_sys::LPT_SPARSE_COUNT_EXACT as i64, made::LPT_SPARSE_COUNT_EXACT as i64);
     assert_eq!(lpt_sys::LPT_SPARSE_COUNT_PUBLISHED as i64, made::LPT_SPARSE_COUNT_PUBLISHED as i64);
 }
@@ -563,6 +568,8 @@ fn functions_equal_those_of_bindgen() {
     assert_eq!(lpt_sys::lpt_monitor_record_statistics as *const () as usize, made::lpt_monitor_record_statistics as *const () as usize);
     assert_eq!(lpt_sys::lpt_monitor_count as *const () as usize, made::lpt_monitor_count as *const () as usize);
     assert_eq!(lpt_sys::lpt_monitor_save as *const () as usize, made::lpt_monitor_save as *const () as usize);
+    assert_eq!(lpt_sys::lpt_power_estimate as *const () as usize, made::lpt_power_estimate as *const () as usize);
+    assert_eq!(lpt_sys::lpt_power_quantize as *const () as usize, made::lpt_power_quantize as *const () as usize);
     assert_eq!(lpt_sys::lpt_sparse_diversity as *const () as usize, made::lpt_sparse_diversity as *const () as usize);
     assert_eq!(lpt_sys::lpt_sparse_choose_kept as *const () as usize, made::lpt_sparse_choose_kept as *const () as usize);
     assert_eq!(lpt_sys::lpt_sparse_absorb as *const () as usize, made::lpt_sparse_absorb as *const () as usize);

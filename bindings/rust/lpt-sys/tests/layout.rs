@@ -784,3 +784,23 @@ fn lpt_swiglu_alignment_info_is_laid_out_as_in_c() {
     assert_eq!(offset!(lpt_swiglu_alignment_info, largest), 24);
     assert_eq!(offset!(lpt_swiglu_alignment_info, largest_channel), 32);
 }
+
+#[test]
+fn lpt_power_options_is_laid_out_as_in_c() {
+    assert_eq!(size_of::<lpt_power_options>(), 32);
+    assert_eq!(offset!(lpt_power_options, struct_size), 0);
+    assert_eq!(offset!(lpt_power_options, arithmetic), 8);
+    assert_eq!(offset!(lpt_power_options, weight_bits), 12);
+    assert_eq!(offset!(lpt_power_options, input_bits), 16);
+    assert_eq!(offset!(lpt_power_options, accumulator_bits), 20);
+    assert_eq!(offset!(lpt_power_options, additions), 24);
+}
+
+#[test]
+fn lpt_power_info_is_laid_out_as_in_c() {
+    assert_eq!(size_of::<lpt_power_info>(), 32);
+    assert_eq!(offset!(lpt_power_info, struct_size), 0);
+    assert_eq!(offset!(lpt_power_info, additions), 8);
+    assert_eq!(offset!(lpt_power_info, largest_code), 16);
+    assert_eq!(offset!(lpt_power_info, clipped_count), 24);
+}

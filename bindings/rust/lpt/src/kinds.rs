@@ -690,6 +690,18 @@ impl NoiseKind {
     pub const TWO_DRAWS: NoiseKind = NoiseKind(sys::LPT_NOISE_KIND_TWO_DRAWS);
 }
 
+/// Circuit of a multiply-add.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[repr(transparent)]
+pub struct PowerArithmetic(pub sys::lpt_power_arithmetic);
+
+#[allow(missing_docs)]
+impl PowerArithmetic {
+    pub const SIGNED: PowerArithmetic = PowerArithmetic(sys::LPT_POWER_ARITHMETIC_SIGNED);
+    pub const UNSIGNED: PowerArithmetic = PowerArithmetic(sys::LPT_POWER_ARITHMETIC_UNSIGNED);
+    pub const ADDITIONS: PowerArithmetic = PowerArithmetic(sys::LPT_POWER_ARITHMETIC_ADDITIONS);
+}
+
 /// Method that counts masks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[repr(transparent)]
