@@ -3,9 +3,10 @@
 
 Usage: check_includes.py [--circles] [ROOT]
 
-A folder includes itself and those below it: api and plugins, then nn, linear and optimizer at the same level, then one by one
-parallel, then collective and calibration at the same level, then ranks, sparse, gemm, weights, cast, tensor, call, then kernels and
-comm at the same level, then formats and backends, then base. A kernel family includes formats, base and kernels/common, but neither backends nor another family.
+A folder includes itself and those below it: api and plugins, then nn, linear and optimizer at the same level, then parallel and
+schedule at the same level, then collective and calibration at the same level, then one by one ranks, sparse, gemm, weights,
+cast, tensor, call, then kernels and comm at the same level, then formats and backends, then base. A kernel family includes
+formats, base and kernels/common, but neither backends nor another family.
 Every file may include lpt.h and the headers of lpt/. --circles also checks that pairs of .hpp and .cpp do not include each
 other in a cycle. Prints one line per offence, exit status 1.
 """
@@ -13,8 +14,8 @@ import pathlib
 import re
 import sys
 
-LEVELS = [{"api", "plugins"}, {"nn", "linear", "optimizer"}, {"parallel"}, {"collective", "calibration"}, {"ranks"}, {"sparse"}, {"gemm"},
-          {"weights"}, {"cast"}, {"tensor"}, {"call"}, {"kernels", "comm"}, {"formats", "backends"}, {"base"}]
+LEVELS = [{"api", "plugins"}, {"nn", "linear", "optimizer"}, {"parallel", "schedule"}, {"collective", "calibration"}, {"ranks"},
+          {"sparse"}, {"gemm"}, {"weights"}, {"cast"}, {"tensor"}, {"call"}, {"kernels", "comm"}, {"formats", "backends"}, {"base"}]
 LEVEL_OF = {folder: level for level, folders in enumerate(LEVELS) for folder in folders}
 SUFFIXES = {".c", ".h", ".cpp", ".hpp", ".inc", ".cu", ".cuh"}
 INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*(?:"([^"]+)"|<([^>]+)>)')

@@ -165,6 +165,9 @@ typedef struct lpt_gradient_buckets lpt_gradient_buckets;
  */
 typedef struct lpt_monitor lpt_monitor;
 
+/** @brief Ranks, switches and the links between them; see lpt_topology_create(). */
+typedef struct lpt_topology lpt_topology;
+
 /**
  * @brief Writes the defaults of a struct that begins with `struct_size`, those of its macro LPT_…_INIT.
  *

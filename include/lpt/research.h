@@ -12,6 +12,7 @@
 #include "research/exaq.h"
 #include "research/monitor.h"
 #include "research/power.h"
+#include "research/schedule.h"
 #include "research/sparsity.h"
 
 #endif

@@ -32,7 +32,8 @@ enum class HandleKind : uint32_t {
   kFuture = 0x4C50540C,
   kPartialPlan = 0x4C50540D,
   kGradientBuckets = 0x4C505410,
-  kCalibration = 0x4C505411
+  kCalibration = 0x4C505411,
+  kTopology = 0x4C505412
 };
 
 class LibrarySession;  // defined in src/gemm/library.hpp

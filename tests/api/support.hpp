@@ -25,6 +25,7 @@ struct Destroy {
   void operator()(lpt_comm_group *handle) const { lpt_comm_group_destroy(handle); }
   void operator()(lpt_comm *handle) const { lpt_comm_destroy(handle); }
   void operator()(lpt_future *handle) const { lpt_future_destroy(handle); }
+  void operator()(lpt_topology *handle) const { lpt_topology_destroy(handle); }
 };
 
 template <typename Handle>
@@ -38,6 +39,7 @@ using Optimizer = Owned<lpt_optimizer>;
 using Group = Owned<lpt_comm_group>;
 using Comm = Owned<lpt_comm>;
 using Future = Owned<lpt_future>;
+using Topology = Owned<lpt_topology>;
 
 // Receives an out-parameter, and passes it to the owner at the end of the full expression.
 template <typename Handle>

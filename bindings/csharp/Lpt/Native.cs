@@ -510,6 +510,15 @@ namespace Lpt
         Signed = 0,
         Unsigned = 1,
         Additions = 2,
+    /// <summary>Shape of a topology; one of lpt_topology_kind_values.</summary>
+    public enum TopologyKind : int
+    {
+        Torus = 0,
+        Mesh = 1,
+        FullyConnected = 2,
+        FatTree = 3,
+        TwoLevel = 4,
+        Graph = 5,
     }
 
     /// <summary>Method that counts masks; one of lpt_sparse_count_values.</summary>
@@ -1886,6 +1895,31 @@ namespace Lpt
         {
             var value = default(PowerInfo);
             Text.Initialize("lpt_power_info", &value, sizeof(PowerInfo));
+    /// <summary>A directed link between two nodes.</summary>
+    [StructLayout(LayoutKind.Sequential)]
+    public unsafe struct TopologyLink
+    {
+        public int Source;
+        public int Target;
+        public double LatencySeconds;
+        public double BytesPerSecond;
+    }
+
+    /// <summary>Size of a topology.</summary>
+    [StructLayout(LayoutKind.Sequential)]
+    public unsafe struct TopologyInfo
+    {
+        public UIntPtr StructSize;
+        public TopologyKind Kind;
+        public int RankCount;
+        public int SwitchCount;
+        public int LinkCount;
+
+        /// <summary>Returns the defaults of the library.</summary>
+        public static TopologyInfo Default()
+        {
+            var value = default(TopologyInfo);
+            Text.Initialize("lpt_topology_info", &value, sizeof(TopologyInfo));
             return value;
         }
     }
@@ -2023,6 +2057,15 @@ namespace Lpt
         public static readonly Tensor None = new Tensor(IntPtr.Zero);
         internal Tensor(IntPtr raw) : base(raw) { }
         protected override void Destroy() { Native.lpt_tensor_destroy(handle); }
+    }
+
+    /// <summary>Ranks, switches and the links between them; see lpt_topology_create().</summary>
+    public sealed partial class Topology : Handle
+    {
+        /// <summary>NULL, for an optional Topology that is not used.</summary>
+        public static readonly Topology None = new Topology(IntPtr.Zero);
+        internal Topology(IntPtr raw) : base(raw) { }
+        protected override void Destroy() { Native.lpt_topology_destroy(handle); }
     }
 
     /// <summary>The functions of lpt.h. All arguments are numbers, pointers, or handles.</summary>
@@ -2253,6 +2296,11 @@ namespace Lpt
         [LibraryImport(Library)] public static partial Status lpt_monitor_save(Context context, Monitor monitor, byte* path);
         [LibraryImport(Library)] public static partial Status lpt_power_estimate(Context context, PowerOptions* options, double* out_flips);
         [LibraryImport(Library)] public static partial Status lpt_power_quantize(Context context, Tensor weight, double additions, Tensor output, PowerInfo* out_info);
+        [LibraryImport(Library)] public static partial Status lpt_topology_create(Context context, TopologyKind kind, long* extents, int extent_count, CostLink* link, CostLink* upper_link, IntPtr* out_topology);
+        [LibraryImport(Library)] public static partial Status lpt_topology_create_graph(Context context, int rank_count, int switch_count, TopologyLink* links, long link_count, IntPtr* out_topology);
+        [LibraryImport(Library)] public static partial Status lpt_topology_read(Context context, Topology topology, TopologyInfo* out_info);
+        [LibraryImport(Library)] public static partial Status lpt_topology_links(Context context, Topology topology, long link_count, TopologyLink* out_links);
+        [LibraryImport(Library)] public static partial void lpt_topology_destroy(IntPtr topology);
         [LibraryImport(Library)] public static partial Status lpt_sparse_diversity(Context context, int kept, int of, SparseDirection direction, SparseCount count, double* out_bits);
         [LibraryImport(Library)] public static partial Status lpt_sparse_choose_kept(Context context, double zero_share, int of, double confidence, int* out_kept);
         [LibraryImport(Library)] public static partial Status lpt_sparse_absorb(Context context, Tensor source, Tensor mask, int of, SparseDirection direction, Tensor output);
@@ -2480,6 +2528,11 @@ namespace Lpt
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_monitor_save(Context context, Monitor monitor, byte* path);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_power_estimate(Context context, PowerOptions* options, double* out_flips);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_power_quantize(Context context, Tensor weight, double additions, Tensor output, PowerInfo* out_info);
+        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_topology_create(Context context, TopologyKind kind, long* extents, int extent_count, CostLink* link, CostLink* upper_link, IntPtr* out_topology);
+        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_topology_create_graph(Context context, int rank_count, int switch_count, TopologyLink* links, long link_count, IntPtr* out_topology);
+        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_topology_read(Context context, Topology topology, TopologyInfo* out_info);
+        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_topology_links(Context context, Topology topology, long link_count, TopologyLink* out_links);
+        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern void lpt_topology_destroy(IntPtr topology);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_sparse_diversity(Context context, int kept, int of, SparseDirection direction, SparseCount count, double* out_bits);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_sparse_choose_kept(Context context, double zero_share, int of, double confidence, int* out_kept);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_sparse_absorb(Context context, Tensor source, Tensor mask, int of, SparseDirection direction, Tensor output);

@@ -362,6 +362,13 @@ const lpt_power_arithmetic = Int32
 const LPT_POWER_ARITHMETIC_SIGNED = lpt_power_arithmetic(0)
 const LPT_POWER_ARITHMETIC_UNSIGNED = lpt_power_arithmetic(1)
 const LPT_POWER_ARITHMETIC_ADDITIONS = lpt_power_arithmetic(2)
+const lpt_topology_kind = Int32
+const LPT_TOPOLOGY_KIND_TORUS = lpt_topology_kind(0)
+const LPT_TOPOLOGY_KIND_MESH = lpt_topology_kind(1)
+const LPT_TOPOLOGY_KIND_FULLY_CONNECTED = lpt_topology_kind(2)
+const LPT_TOPOLOGY_KIND_FAT_TREE = lpt_topology_kind(3)
+const LPT_TOPOLOGY_KIND_TWO_LEVEL = lpt_topology_kind(4)
+const LPT_TOPOLOGY_KIND_GRAPH = lpt_topology_kind(5)
 
 const lpt_sparse_count = Int32
 const LPT_SPARSE_COUNT_EXACT = lpt_sparse_count(0)
@@ -1029,6 +1036,19 @@ struct lpt_power_info
     additions::Cdouble
     largest_code::Int64
     clipped_count::Int64
+struct lpt_topology_link
+    source::Int32
+    target::Int32
+    latency_seconds::Cdouble
+    bytes_per_second::Cdouble
+end
+
+struct lpt_topology_info
+    struct_size::Csize_t
+    kind::lpt_topology_kind
+    rank_count::Int32
+    switch_count::Int32
+    link_count::Int32
 end
 
 # Functions that write the defaults of structs.
@@ -1096,6 +1116,7 @@ _defaults(::Type{lpt_noise_info}, value) = lpt_struct_init("lpt_noise_info", val
 _defaults(::Type{lpt_swiglu_alignment_info}, value) = lpt_struct_init("lpt_swiglu_alignment_info", value, sizeof(lpt_swiglu_alignment_info))
 _defaults(::Type{lpt_power_options}, value) = lpt_struct_init("lpt_power_options", value, sizeof(lpt_power_options))
 _defaults(::Type{lpt_power_info}, value) = lpt_struct_init("lpt_power_info", value, sizeof(lpt_power_info))
+_defaults(::Type{lpt_topology_info}, value) = lpt_struct_init("lpt_topology_info", value, sizeof(lpt_topology_info))
 
 lpt_version() = ccall(_symbol(:lpt_version), Int32, ())
 lpt_version_string() = ccall(_symbol(:lpt_version_string), Cstring, ())
@@ -1319,6 +1340,11 @@ lpt_monitor_count(context, monitor, out_count) = ccall(_symbol(:lpt_monitor_coun
 lpt_monitor_save(context, monitor, path) = ccall(_symbol(:lpt_monitor_save), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, Cstring), context, monitor, path)
 lpt_power_estimate(context, options, out_flips) = ccall(_symbol(:lpt_power_estimate), lpt_status, (Ptr{Cvoid}, Ptr{lpt_power_options}, Ptr{Cdouble}), context, options, out_flips)
 lpt_power_quantize(context, weight, additions, output, out_info) = ccall(_symbol(:lpt_power_quantize), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, Cdouble, Ptr{Cvoid}, Ptr{lpt_power_info}), context, weight, additions, output, out_info)
+lpt_topology_create(context, kind, extents, extent_count, link, upper_link, out_topology) = ccall(_symbol(:lpt_topology_create), lpt_status, (Ptr{Cvoid}, lpt_topology_kind, Ptr{Int64}, Int32, Ptr{lpt_cost_link}, Ptr{lpt_cost_link}, Ptr{Ptr{Cvoid}}), context, kind, extents, extent_count, link, upper_link, out_topology)
+lpt_topology_create_graph(context, rank_count, switch_count, links, link_count, out_topology) = ccall(_symbol(:lpt_topology_create_graph), lpt_status, (Ptr{Cvoid}, Int32, Int32, Ptr{lpt_topology_link}, Int64, Ptr{Ptr{Cvoid}}), context, rank_count, switch_count, links, link_count, out_topology)
+lpt_topology_read(context, topology, out_info) = ccall(_symbol(:lpt_topology_read), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, Ptr{lpt_topology_info}), context, topology, out_info)
+lpt_topology_links(context, topology, link_count, out_links) = ccall(_symbol(:lpt_topology_links), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, Int64, Ptr{lpt_topology_link}), context, topology, link_count, out_links)
+lpt_topology_destroy(topology) = ccall(_symbol(:lpt_topology_destroy), Cvoid, (Ptr{Cvoid},), topology)
 lpt_sparse_diversity(context, kept, of, direction, count, out_bits) = ccall(_symbol(:lpt_sparse_diversity), lpt_status, (Ptr{Cvoid}, Int32, Int32, lpt_sparse_direction, lpt_sparse_count, Ptr{Cdouble}), context, kept, of, direction, count, out_bits)
 lpt_sparse_choose_kept(context, zero_share, of, confidence, out_kept) = ccall(_symbol(:lpt_sparse_choose_kept), lpt_status, (Ptr{Cvoid}, Cdouble, Int32, Cdouble, Ptr{Int32}), context, zero_share, of, confidence, out_kept)
 lpt_sparse_absorb(context, source, mask, of, direction, output) = ccall(_symbol(:lpt_sparse_absorb), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Cvoid}, Int32, lpt_sparse_direction, Ptr{Cvoid}), context, source, mask, of, direction, output)

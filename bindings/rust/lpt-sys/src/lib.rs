@@ -413,6 +413,14 @@ pub type lpt_power_arithmetic = i32;
 pub const LPT_POWER_ARITHMETIC_SIGNED: lpt_power_arithmetic = 0;
 pub const LPT_POWER_ARITHMETIC_UNSIGNED: lpt_power_arithmetic = 1;
 pub const LPT_POWER_ARITHMETIC_ADDITIONS: lpt_power_arithmetic = 2;
+/// Shape of a topology; one of lpt_topology_kind_values.
+pub type lpt_topology_kind = i32;
+pub const LPT_TOPOLOGY_KIND_TORUS: lpt_topology_kind = 0;
+pub const LPT_TOPOLOGY_KIND_MESH: lpt_topology_kind = 1;
+pub const LPT_TOPOLOGY_KIND_FULLY_CONNECTED: lpt_topology_kind = 2;
+pub const LPT_TOPOLOGY_KIND_FAT_TREE: lpt_topology_kind = 3;
+pub const LPT_TOPOLOGY_KIND_TWO_LEVEL: lpt_topology_kind = 4;
+pub const LPT_TOPOLOGY_KIND_GRAPH: lpt_topology_kind = 5;
 
 /// Method that counts masks; one of lpt_sparse_count_values.
 pub type lpt_sparse_count = i32;
@@ -506,6 +514,12 @@ pub struct lpt_statistics {
 /// Elements in memory with a format, extents, scales and other parts; see lpt_tensor_create().
 #[repr(C)]
 pub struct lpt_tensor {
+    _opaque: [u8; 0],
+    _unshared: std::marker::PhantomData<*mut u8>,
+}
+/// Ranks, switches and the links between them; see lpt_topology_create().
+#[repr(C)]
+pub struct lpt_topology {
     _opaque: [u8; 0],
     _unshared: std::marker::PhantomData<*mut u8>,
 }
@@ -1375,6 +1389,25 @@ pub struct lpt_power_info {
     pub additions: f64,
     pub largest_code: i64,
     pub clipped_count: i64,
+/// A directed link between two nodes.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct lpt_topology_link {
+    pub source: i32,
+    pub target: i32,
+    pub latency_seconds: f64,
+    pub bytes_per_second: f64,
+}
+
+/// Size of a topology.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct lpt_topology_info {
+    pub struct_size: usize,
+    pub kind: lpt_topology_kind,
+    pub rank_count: i32,
+    pub switch_count: i32,
+    pub link_count: i32,
 }
 
 impl Default for lpt_device_info {
@@ -2139,6 +2172,12 @@ impl Default for lpt_power_info {
         // All members accept any bytes, so that zeros are a valid lpt_power_info.
         unsafe {
             let name = b"lpt_power_info\0".as_ptr().cast();
+impl Default for lpt_topology_info {
+    fn default() -> Self {
+        let mut value = std::mem::MaybeUninit::<Self>::zeroed();
+        // All members accept any bytes, so that zeros are a valid lpt_topology_info.
+        unsafe {
+            let name = b"lpt_topology_info\0".as_ptr().cast();
             lpt_struct_init(name, value.as_mut_ptr().cast(), std::mem::size_of::<Self>());
             value.assume_init()
         }
@@ -2590,6 +2629,16 @@ extern "C" {
     pub fn lpt_power_estimate(context: *mut lpt_context, options: *const lpt_power_options, out_flips: *mut f64) -> lpt_status;
     /// Casts a weight to integers whose mean magnitude is about `additions`.
     pub fn lpt_power_quantize(context: *mut lpt_context, weight: *const lpt_tensor, additions: f64, output: *mut lpt_tensor, out_info: *mut lpt_power_info) -> lpt_status;
+    /// Creates a topology of a known shape.
+    pub fn lpt_topology_create(context: *mut lpt_context, kind: lpt_topology_kind, extents: *const i64, extent_count: i32, link: *const lpt_cost_link, upper_link: *const lpt_cost_link, out_topology: *mut *mut lpt_topology) -> lpt_status;
+    /// Creates a topology from a list of links.
+    pub fn lpt_topology_create_graph(context: *mut lpt_context, rank_count: i32, switch_count: i32, links: *const lpt_topology_link, link_count: i64, out_topology: *mut *mut lpt_topology) -> lpt_status;
+    /// Reads the size of a topology.
+    pub fn lpt_topology_read(context: *mut lpt_context, topology: *const lpt_topology, out_info: *mut lpt_topology_info) -> lpt_status;
+    /// Copies the links of a topology.
+    pub fn lpt_topology_links(context: *mut lpt_context, topology: *const lpt_topology, link_count: i64, out_links: *mut lpt_topology_link) -> lpt_status;
+    /// Destroys a topology.
+    pub fn lpt_topology_destroy(topology: *mut lpt_topology);
     /// Computes the number of masks that a pattern allows (its diversity), in bits per element.
     pub fn lpt_sparse_diversity(context: *mut lpt_context, kept: i32, of: i32, direction: lpt_sparse_direction, count: lpt_sparse_count, out_bits: *mut f64) -> lpt_status;
     /// Selects N for a model that was pruned without a pattern.

@@ -71,6 +71,8 @@ fn sizes_of_structs_equal_those_of_bindgen() {
     assert_eq!(size_of::<lpt_sys::lpt_swiglu_alignment_info>(), size_of::<made::lpt_swiglu_alignment_info>());
     assert_eq!(size_of::<lpt_sys::lpt_power_options>(), size_of::<made::lpt_power_options>());
     assert_eq!(size_of::<lpt_sys::lpt_power_info>(), size_of::<made::lpt_power_info>());
+    assert_eq!(size_of::<lpt_sys::lpt_topology_link>(), size_of::<made::lpt_topology_link>());
+    assert_eq!(size_of::<lpt_sys::lpt_topology_info>(), size_of::<made::lpt_topology_info>());
 }
 
 #[test]
@@ -342,6 +344,12 @@ fn constants_equal_those_of_bindgen() {
     assert_eq!(lpt_sys::LPT_POWER_ARITHMETIC_SIGNED as i64, made::LPT_POWER_ARITHMETIC_SIGNED as i64);
     assert_eq!(lpt_sys::LPT_POWER_ARITHMETIC_UNSIGNED as i64, made::LPT_POWER_ARITHMETIC_UNSIGNED as i64);
     assert_eq!(lpt_sys::LPT_POWER_ARITHMETIC_ADDITIONS as i64, made::LPT_POWER_ARITHMETIC_ADDITIONS as i64);
+    assert_eq!(lpt_sys::LPT_TOPOLOGY_KIND_TORUS as i64, made::LPT_TOPOLOGY_KIND_TORUS as i64);
+    assert_eq!(lpt_sys::LPT_TOPOLOGY_KIND_MESH as i64, made::LPT_TOPOLOGY_KIND_MESH as i64);
+    assert_eq!(lpt_sys::LPT_TOPOLOGY_KIND_FULLY_CONNECTED as i64, made::LPT_TOPOLOGY_KIND_FULLY_CONNECTED as i64);
+    assert_eq!(lpt_sys::LPT_TOPOLOGY_KIND_FAT_TREE as i64, made::LPT_TOPOLOGY_KIND_FAT_TREE as i64);
+    assert_eq!(lpt_sys::LPT_TOPOLOGY_KIND_TWO_LEVEL as i64, made::LPT_TOPOLOGY_KIND_TWO_LEVEL as i64);
+    assert_eq!(lpt_sys::LPT_TOPOLOGY_KIND_GRAPH as i64, made::LPT_TOPOLOGY_KIND_GRAPH as i64);
     assert_eq!(lpt_sys::LPT_SPARSE_COUNT_EXACT as i64, made::LPT_SPARSE_COUNT_EXACT as i64);
     assert_eq!(lpt_sys::LPT_SPARSE_COUNT_PUBLISHED as i64, made::LPT_SPARSE_COUNT_PUBLISHED as i64);
 }
@@ -570,6 +578,11 @@ fn functions_equal_those_of_bindgen() {
     assert_eq!(lpt_sys::lpt_monitor_save as *const () as usize, made::lpt_monitor_save as *const () as usize);
     assert_eq!(lpt_sys::lpt_power_estimate as *const () as usize, made::lpt_power_estimate as *const () as usize);
     assert_eq!(lpt_sys::lpt_power_quantize as *const () as usize, made::lpt_power_quantize as *const () as usize);
+    assert_eq!(lpt_sys::lpt_topology_create as *const () as usize, made::lpt_topology_create as *const () as usize);
+    assert_eq!(lpt_sys::lpt_topology_create_graph as *const () as usize, made::lpt_topology_create_graph as *const () as usize);
+    assert_eq!(lpt_sys::lpt_topology_read as *const () as usize, made::lpt_topology_read as *const () as usize);
+    assert_eq!(lpt_sys::lpt_topology_links as *const () as usize, made::lpt_topology_links as *const () as usize);
+    assert_eq!(lpt_sys::lpt_topology_destroy as *const () as usize, made::lpt_topology_destroy as *const () as usize);
     assert_eq!(lpt_sys::lpt_sparse_diversity as *const () as usize, made::lpt_sparse_diversity as *const () as usize);
     assert_eq!(lpt_sys::lpt_sparse_choose_kept as *const () as usize, made::lpt_sparse_choose_kept as *const () as usize);
     assert_eq!(lpt_sys::lpt_sparse_absorb as *const () as usize, made::lpt_sparse_absorb as *const () as usize);

@@ -803,4 +803,20 @@ fn lpt_power_info_is_laid_out_as_in_c() {
     assert_eq!(offset!(lpt_power_info, additions), 8);
     assert_eq!(offset!(lpt_power_info, largest_code), 16);
     assert_eq!(offset!(lpt_power_info, clipped_count), 24);
+fn lpt_topology_link_is_laid_out_as_in_c() {
+    assert_eq!(size_of::<lpt_topology_link>(), 24);
+    assert_eq!(offset!(lpt_topology_link, source), 0);
+    assert_eq!(offset!(lpt_topology_link, target), 4);
+    assert_eq!(offset!(lpt_topology_link, latency_seconds), 8);
+    assert_eq!(offset!(lpt_topology_link, bytes_per_second), 16);
+}
+
+#[test]
+fn lpt_topology_info_is_laid_out_as_in_c() {
+    assert_eq!(size_of::<lpt_topology_info>(), 24);
+    assert_eq!(offset!(lpt_topology_info, struct_size), 0);
+    assert_eq!(offset!(lpt_topology_info, kind), 8);
+    assert_eq!(offset!(lpt_topology_info, rank_count), 12);
+    assert_eq!(offset!(lpt_topology_info, switch_count), 16);
+    assert_eq!(offset!(lpt_topology_info, link_count), 20);
 }

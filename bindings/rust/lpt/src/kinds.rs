@@ -700,6 +700,19 @@ impl PowerArithmetic {
     pub const SIGNED: PowerArithmetic = PowerArithmetic(sys::LPT_POWER_ARITHMETIC_SIGNED);
     pub const UNSIGNED: PowerArithmetic = PowerArithmetic(sys::LPT_POWER_ARITHMETIC_UNSIGNED);
     pub const ADDITIONS: PowerArithmetic = PowerArithmetic(sys::LPT_POWER_ARITHMETIC_ADDITIONS);
+/// Shape of a topology.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[repr(transparent)]
+pub struct TopologyKind(pub sys::lpt_topology_kind);
+
+#[allow(missing_docs)]
+impl TopologyKind {
+    pub const TORUS: TopologyKind = TopologyKind(sys::LPT_TOPOLOGY_KIND_TORUS);
+    pub const MESH: TopologyKind = TopologyKind(sys::LPT_TOPOLOGY_KIND_MESH);
+    pub const FULLY_CONNECTED: TopologyKind = TopologyKind(sys::LPT_TOPOLOGY_KIND_FULLY_CONNECTED);
+    pub const FAT_TREE: TopologyKind = TopologyKind(sys::LPT_TOPOLOGY_KIND_FAT_TREE);
+    pub const TWO_LEVEL: TopologyKind = TopologyKind(sys::LPT_TOPOLOGY_KIND_TWO_LEVEL);
+    pub const GRAPH: TopologyKind = TopologyKind(sys::LPT_TOPOLOGY_KIND_GRAPH);
 }
 
 /// Method that counts masks.
