@@ -168,6 +168,9 @@ typedef struct lpt_monitor lpt_monitor;
 /** @brief Ranks, switches and the links between them; see lpt_topology_create(). */
 typedef struct lpt_topology lpt_topology;
 
+/** @brief The messages of an all-reduce, step by step; see lpt_schedule_create_sends(). */
+typedef struct lpt_schedule lpt_schedule;
+
 /**
  * @brief Writes the defaults of a struct that begins with `struct_size`, those of its macro LPT_…_INIT.
  *

@@ -2,7 +2,7 @@
 
 #include "src/api/guard.hpp"
 #include "src/call/operation.hpp"
-#include "src/schedule/network.hpp"
+#include "src/schedule/schedule.hpp"
 
 using namespace lpt;
 
@@ -81,3 +81,66 @@ lpt_status lpt_topology_links(lpt_context *context, const lpt_topology *topology
 }
 
 void lpt_topology_destroy(lpt_topology *topology) { destroy(topology, HandleKind::kTopology); }
+
+lpt_status lpt_schedule_create_sends(lpt_context *context, const lpt_topology *topology, int32_t chunk_count,
+                                     const lpt_schedule_send *sends, int64_t send_count, lpt_schedule **out_schedule) {
+  return guard(context, [&](Context &) -> Status {
+    LPT_TRY(check_handle(topology, HandleKind::kTopology, "topology"));
+    LPT_TRY(check_out(out_schedule, "out_schedule"));
+    LPT_TRY(check_count("chunk_count", chunk_count, 1, kMostChunks));
+    const int64_t most =
+        int64_t{2} * topology->network->ranks * chunk_count;  // every rank sends and receives each chunk once
+    LPT_TRY(check_count("send_count", send_count, 0, most));
+    if (sends == nullptr && send_count > 0) return invalid("sends is NULL: expected an array of sends");
+    auto plan = std::make_shared<SendPlan>();
+    plan->network = topology->network;
+    plan->chunk_count = chunk_count;
+    plan->sends.assign(sends, sends + send_count);
+    LPT_TRY(check_sends(*plan));
+    LPT_TRY(route_sends(*plan));
+    LPT_TRY(verify_sends(*plan));
+    *out_schedule = new Schedule{HandleKind::kSchedule, std::move(plan)};
+    return {};
+  });
+}
+
+lpt_status lpt_schedule_read(lpt_context *context, const lpt_schedule *schedule, lpt_schedule_info *out_info) {
+  return guard(context, [&](Context &) -> Status {
+    LPT_TRY(check_handle(schedule, HandleKind::kSchedule, "schedule"));
+    return write_values(info_of(*schedule->plan), "out_info", out_info);
+  });
+}
+
+lpt_status lpt_schedule_sends(lpt_context *context, const lpt_schedule *schedule, int64_t send_count, int64_t hop_count,
+                              lpt_schedule_send *out_sends, int32_t *out_hop_counts, int32_t *out_hops) {
+  return guard(context, [&](Context &) -> Status {
+    LPT_TRY(check_handle(schedule, HandleKind::kSchedule, "schedule"));
+    const SendPlan &plan = *schedule->plan;
+    LPT_TRY(check_length("send_count", send_count, plan.sends.size()));
+    LPT_TRY(check_length("hop_count", hop_count, plan.hops.size()));
+    if (send_count > 0) LPT_TRY(check_out(out_sends, "out_sends"));
+    std::copy(plan.sends.begin(), plan.sends.end(), out_sends);
+    for (size_t i = 0; out_hop_counts != nullptr && i < plan.sends.size(); ++i) {
+      out_hop_counts[i] = static_cast<int32_t>(plan.path(i).size());
+    }
+    if (out_hops != nullptr) std::copy(plan.hops.begin(), plan.hops.end(), out_hops);
+    return {};
+  });
+}
+
+lpt_status lpt_schedule_simulate(lpt_context *context, const lpt_schedule *schedule, double bytes,
+                                 double reduce_bytes_per_second, int64_t link_count, double *out_seconds,
+                                 double *out_link_seconds) {
+  return guard(context, [&](Context &) -> Status {
+    LPT_TRY(check_handle(schedule, HandleKind::kSchedule, "schedule"));
+    LPT_TRY(check_out(out_seconds, "out_seconds"));
+    std::span<double> link_seconds;
+    if (out_link_seconds != nullptr) {
+      LPT_TRY(check_length("link_count", link_count, schedule->plan->network->links.size()));
+      link_seconds = {out_link_seconds, static_cast<size_t>(link_count)};
+    }
+    return simulate_sends(*schedule->plan, bytes, reduce_bytes_per_second, *out_seconds, link_seconds);
+  });
+}
+
+void lpt_schedule_destroy(lpt_schedule *schedule) { destroy(schedule, HandleKind::kSchedule); }

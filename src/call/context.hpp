@@ -33,7 +33,8 @@ enum class HandleKind : uint32_t {
   kPartialPlan = 0x4C50540D,
   kGradientBuckets = 0x4C505410,
   kCalibration = 0x4C505411,
-  kTopology = 0x4C505412
+  kTopology = 0x4C505412,
+  kSchedule = 0x4C505413
 };
 
 class LibrarySession;  // defined in src/gemm/library.hpp

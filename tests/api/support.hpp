@@ -26,6 +26,7 @@ struct Destroy {
   void operator()(lpt_comm *handle) const { lpt_comm_destroy(handle); }
   void operator()(lpt_future *handle) const { lpt_future_destroy(handle); }
   void operator()(lpt_topology *handle) const { lpt_topology_destroy(handle); }
+  void operator()(lpt_schedule *handle) const { lpt_schedule_destroy(handle); }
 };
 
 template <typename Handle>
@@ -40,6 +41,7 @@ using Group = Owned<lpt_comm_group>;
 using Comm = Owned<lpt_comm>;
 using Future = Owned<lpt_future>;
 using Topology = Owned<lpt_topology>;
+using Schedule = Owned<lpt_schedule>;
 
 // Receives an out-parameter, and passes it to the owner at the end of the full expression.
 template <typename Handle>

@@ -521,6 +521,19 @@ namespace Lpt
         Graph = 5,
     }
 
+    /// <summary>Algorithm of a schedule; one of lpt_schedule_algorithm_values.</summary>
+    public enum ScheduleAlgorithm : int
+    {
+        ScheduleAlgorithmCustom = 5,
+    }
+
+    /// <summary>What the receiver of a send does; one of lpt_schedule_operation_values.</summary>
+    public enum ScheduleOperation : int
+    {
+        Add = 0,
+        Copy = 1,
+    }
+
     /// <summary>Method that counts masks; one of lpt_sparse_count_values.</summary>
     public enum SparseCount : int
     {
@@ -1924,6 +1937,43 @@ namespace Lpt
         }
     }
 
+    /// <summary>A message of a schedule.</summary>
+    [StructLayout(LayoutKind.Sequential)]
+    public unsafe struct ScheduleSend
+    {
+        public int Step;
+        public int Source;
+        public int Target;
+        public int FirstChunk;
+        public int ChunkCount;
+        public ScheduleOperation Operation;
+    }
+
+    /// <summary>Size of a schedule.</summary>
+    [StructLayout(LayoutKind.Sequential)]
+    public unsafe struct ScheduleInfo
+    {
+        public UIntPtr StructSize;
+        public ScheduleAlgorithm Algorithm;
+        public int RankCount;
+        public int ChunkCount;
+        public int StepCount;
+        public int AddStepCount;
+        public int CopyStepCount;
+        public int LeastStepCount;
+        public int Reserved;
+        public long SendCount;
+        public long HopCount;
+
+        /// <summary>Returns the defaults of the library.</summary>
+        public static ScheduleInfo Default()
+        {
+            var value = default(ScheduleInfo);
+            Text.Initialize("lpt_schedule_info", &value, sizeof(ScheduleInfo));
+            return value;
+        }
+    }
+
     /// <summary>Statistics of the inputs of a layer for calibration data; see lpt_calibration_create().</summary>
     public sealed partial class Calibration : Handle
     {
@@ -2039,6 +2089,15 @@ namespace Lpt
         public static readonly Scaler None = new Scaler(IntPtr.Zero);
         internal Scaler(IntPtr raw) : base(raw) { }
         protected override void Destroy() { Native.lpt_scaler_destroy(handle); }
+    }
+
+    /// <summary>The messages of an all-reduce, step by step; see lpt_schedule_create_sends().</summary>
+    public sealed partial class Schedule : Handle
+    {
+        /// <summary>NULL, for an optional Schedule that is not used.</summary>
+        public static readonly Schedule None = new Schedule(IntPtr.Zero);
+        internal Schedule(IntPtr raw) : base(raw) { }
+        protected override void Destroy() { Native.lpt_schedule_destroy(handle); }
     }
 
     /// <summary>Accumulates statistics of casts; see lpt_statistics_create().</summary>
@@ -2301,6 +2360,11 @@ namespace Lpt
         [LibraryImport(Library)] public static partial Status lpt_topology_read(Context context, Topology topology, TopologyInfo* out_info);
         [LibraryImport(Library)] public static partial Status lpt_topology_links(Context context, Topology topology, long link_count, TopologyLink* out_links);
         [LibraryImport(Library)] public static partial void lpt_topology_destroy(IntPtr topology);
+        [LibraryImport(Library)] public static partial Status lpt_schedule_create_sends(Context context, Topology topology, int chunk_count, ScheduleSend* sends, long send_count, IntPtr* out_schedule);
+        [LibraryImport(Library)] public static partial Status lpt_schedule_read(Context context, Schedule schedule, ScheduleInfo* out_info);
+        [LibraryImport(Library)] public static partial Status lpt_schedule_sends(Context context, Schedule schedule, long send_count, long hop_count, ScheduleSend* out_sends, int* out_hop_counts, int* out_hops);
+        [LibraryImport(Library)] public static partial Status lpt_schedule_simulate(Context context, Schedule schedule, double bytes, double reduce_bytes_per_second, long link_count, double* out_seconds, double* out_link_seconds);
+        [LibraryImport(Library)] public static partial void lpt_schedule_destroy(IntPtr schedule);
         [LibraryImport(Library)] public static partial Status lpt_sparse_diversity(Context context, int kept, int of, SparseDirection direction, SparseCount count, double* out_bits);
         [LibraryImport(Library)] public static partial Status lpt_sparse_choose_kept(Context context, double zero_share, int of, double confidence, int* out_kept);
         [LibraryImport(Library)] public static partial Status lpt_sparse_absorb(Context context, Tensor source, Tensor mask, int of, SparseDirection direction, Tensor output);
@@ -2533,6 +2597,11 @@ namespace Lpt
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_topology_read(Context context, Topology topology, TopologyInfo* out_info);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_topology_links(Context context, Topology topology, long link_count, TopologyLink* out_links);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern void lpt_topology_destroy(IntPtr topology);
+        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_schedule_create_sends(Context context, Topology topology, int chunk_count, ScheduleSend* sends, long send_count, IntPtr* out_schedule);
+        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_schedule_read(Context context, Schedule schedule, ScheduleInfo* out_info);
+        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_schedule_sends(Context context, Schedule schedule, long send_count, long hop_count, ScheduleSend* out_sends, int* out_hop_counts, int* out_hops);
+        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_schedule_simulate(Context context, Schedule schedule, double bytes, double reduce_bytes_per_second, long link_count, double* out_seconds, double* out_link_seconds);
+        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern void lpt_schedule_destroy(IntPtr schedule);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_sparse_diversity(Context context, int kept, int of, SparseDirection direction, SparseCount count, double* out_bits);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_sparse_choose_kept(Context context, double zero_share, int of, double confidence, int* out_kept);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_sparse_absorb(Context context, Tensor source, Tensor mask, int of, SparseDirection direction, Tensor output);

@@ -1,6 +1,9 @@
 /**
  * @file schedule.h
- * @brief Research: networks of ranks, switches and directed links.
+ * @brief Research: schedules of all-reduces for a network of links.
+ *
+ * A topology has ranks, switches and directed links. A schedule states which rank sends which chunk of the payload to
+ * which rank in which step. The library verifies any list of sends, and simulates its time.
  */
 #ifndef LPT_RESEARCH_SCHEDULE_H
 #define LPT_RESEARCH_SCHEDULE_H
@@ -120,11 +123,133 @@ LPT_API lpt_status lpt_topology_links(lpt_context *context, const lpt_topology *
                                       lpt_topology_link *out_links);
 
 /**
- * @brief Destroys a topology.
+ * @brief Destroys a topology; its schedules stay valid.
  *
  * @param[in] topology  NULL is allowed.
  */
 LPT_API void lpt_topology_destroy(lpt_topology *topology);
+
+/** @brief Algorithm of a schedule; one of lpt_schedule_algorithm_values. */
+typedef int32_t lpt_schedule_algorithm;
+
+/** @brief Values of lpt_schedule_algorithm. */
+enum lpt_schedule_algorithm_values {
+  LPT_SCHEDULE_ALGORITHM_CUSTOM = 5 /**< A result only: lpt_schedule_create_sends() made it. */
+};
+
+/** @brief What the receiver of a send does; one of lpt_schedule_operation_values. */
+typedef int32_t lpt_schedule_operation;
+
+/** @brief Values of lpt_schedule_operation. */
+enum lpt_schedule_operation_values {
+  LPT_SCHEDULE_OPERATION_ADD = 0, /**< It adds the chunks to its own: own + received. */
+  LPT_SCHEDULE_OPERATION_COPY = 1 /**< It replaces its chunks by the sums of all ranks. */
+};
+
+/**
+ * @brief A message of a schedule.
+ *
+ * All messages of a step send what their ranks had before the step. The struct has no `struct_size` and never changes,
+ * because arrays contain it.
+ */
+typedef struct lpt_schedule_send {
+  int32_t step;                     /**< From 0 on. */
+  int32_t source;                   /**< Rank that sends. */
+  int32_t target;                   /**< Rank that receives. */
+  int32_t first_chunk;              /**< First of adjacent chunks. */
+  int32_t chunk_count;              /**< Number of chunks, at least 1. */
+  lpt_schedule_operation operation; /**< What `target` does. */
+} lpt_schedule_send;
+
+/** @brief Size of a schedule. */
+typedef struct lpt_schedule_info {
+  size_t struct_size;               /**< sizeof(lpt_schedule_info) of the caller. */
+  lpt_schedule_algorithm algorithm; /**< How it was built. */
+  int32_t rank_count;               /**< R. */
+  int32_t chunk_count;              /**< Chunks of the payload, of equal size. */
+  int32_t step_count;               /**< Steps of all sends. */
+  int32_t add_step_count;           /**< Steps up to the last one that adds. */
+  int32_t copy_step_count;          /**< Steps from the first one that copies. Both phases may overlap. */
+  /**
+   * R (R - 1) / links that leave ranks, rounded up: no phase of R chunks with each in one message takes fewer steps.
+   */
+  int32_t least_step_count;
+  int32_t reserved;   /**< 0. */
+  int64_t send_count; /**< Number of sends. */
+  int64_t hop_count;  /**< Links of the paths of all sends. */
+} lpt_schedule_info;
+
+/** @brief Defaults of lpt_schedule_info. */
+#define LPT_SCHEDULE_INFO_INIT \
+  { sizeof(lpt_schedule_info), LPT_SCHEDULE_ALGORITHM_CUSTOM, 0, 0, 0, 0, 0, 0, 0, 0, 0 }
+
+/**
+ * @brief Verifies a list of sends symbolically and makes a schedule of it.
+ *
+ * Each chunk is summed on one rank, which has received the part of every other rank exactly once; then every other rank
+ * receives a copy. Hence all ranks have the same bits. In the order of the list, each send gets a shortest path over
+ * links that no send of its step uses.
+ *
+ * @param[in]  topology      Topology of the ranks.
+ * @param[in]  chunk_count   1 to 4096.
+ * @param[in]  sends         `send_count` sends, in the order of their steps; every step has one.
+ * @param[in]  send_count    0 to 2 · R · chunk_count.
+ * @param[out] out_schedule  Destroy with lpt_schedule_destroy().
+ * @retval LPT_INVALID_ARGUMENT  A member is out of range, or the sends are no all-reduce; the text names the send, its
+ *                               step and the chunk. Two sends of a step need the same link; the text names it.
+ */
+LPT_API lpt_status lpt_schedule_create_sends(lpt_context *context, const lpt_topology *topology, int32_t chunk_count,
+                                             const lpt_schedule_send *sends, int64_t send_count,
+                                             lpt_schedule **out_schedule);
+
+/**
+ * @brief Reads the size of a schedule.
+ *
+ * @param[in]  schedule  Schedule to read.
+ * @param[out] out_info  The caller sets `struct_size`.
+ */
+LPT_API lpt_status lpt_schedule_read(lpt_context *context, const lpt_schedule *schedule, lpt_schedule_info *out_info);
+
+/**
+ * @brief Copies the sends of a schedule and their paths.
+ *
+ * @param[in]  schedule        Schedule to read.
+ * @param[in]  send_count      Length of `out_sends` and `out_hop_counts`: that of lpt_schedule_read().
+ * @param[in]  hop_count       Length of `out_hops`: that of lpt_schedule_read().
+ * @param[out] out_sends       All sends in the order of steps.
+ * @param[out] out_hop_counts  Number of links of each send; NULL: not copied.
+ * @param[out] out_hops        Numbers of the links of all sends, one send after another; NULL: not copied.
+ * @retval LPT_INVALID_ARGUMENT  A count differs from that of the schedule.
+ */
+LPT_API lpt_status lpt_schedule_sends(lpt_context *context, const lpt_schedule *schedule, int64_t send_count,
+                                      int64_t hop_count, lpt_schedule_send *out_sends, int32_t *out_hop_counts,
+                                      int32_t *out_hops);
+
+/**
+ * @brief Simulates the time of a schedule.
+ *
+ * A send begins when its rank has the chunks and every link of its path is free. Links serve sends in the order of the
+ * list. The message occupies each link for its bytes over the least bandwidth of the path, one latency later on each
+ * next link. Ranks do not wait for other ranks between steps.
+ *
+ * @param[in]  schedule                 Schedule to simulate.
+ * @param[in]  bytes                    Payload of each rank, 0 to 1e30.
+ * @param[in]  reduce_bytes_per_second  Rate at which a rank adds received payload, up to 1e30; 0: infinite.
+ * @param[in]  link_count               Length of `out_link_seconds`: that of the topology.
+ * @param[out] out_seconds              Time until the last rank has the result.
+ * @param[out] out_link_seconds         Time in which each link is occupied; NULL: not computed.
+ * @retval LPT_INVALID_ARGUMENT  An argument is out of range.
+ */
+LPT_API lpt_status lpt_schedule_simulate(lpt_context *context, const lpt_schedule *schedule, double bytes,
+                                         double reduce_bytes_per_second, int64_t link_count, double *out_seconds,
+                                         double *out_link_seconds);
+
+/**
+ * @brief Destroys a schedule.
+ *
+ * @param[in] schedule  NULL is allowed.
+ */
+LPT_API void lpt_schedule_destroy(lpt_schedule *schedule);
 
 #ifdef __cplusplus
 }

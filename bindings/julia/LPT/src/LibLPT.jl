@@ -370,6 +370,13 @@ const LPT_TOPOLOGY_KIND_FAT_TREE = lpt_topology_kind(3)
 const LPT_TOPOLOGY_KIND_TWO_LEVEL = lpt_topology_kind(4)
 const LPT_TOPOLOGY_KIND_GRAPH = lpt_topology_kind(5)
 
+const lpt_schedule_algorithm = Int32
+const LPT_SCHEDULE_ALGORITHM_CUSTOM = lpt_schedule_algorithm(5)
+
+const lpt_schedule_operation = Int32
+const LPT_SCHEDULE_OPERATION_ADD = lpt_schedule_operation(0)
+const LPT_SCHEDULE_OPERATION_COPY = lpt_schedule_operation(1)
+
 const lpt_sparse_count = Int32
 const LPT_SPARSE_COUNT_EXACT = lpt_sparse_count(0)
 const LPT_SPARSE_COUNT_PUBLISHED = lpt_sparse_count(1)
@@ -1051,6 +1058,29 @@ struct lpt_topology_info
     link_count::Int32
 end
 
+struct lpt_schedule_send
+    step::Int32
+    source::Int32
+    target::Int32
+    first_chunk::Int32
+    chunk_count::Int32
+    operation::lpt_schedule_operation
+end
+
+struct lpt_schedule_info
+    struct_size::Csize_t
+    algorithm::lpt_schedule_algorithm
+    rank_count::Int32
+    chunk_count::Int32
+    step_count::Int32
+    add_step_count::Int32
+    copy_step_count::Int32
+    least_step_count::Int32
+    reserved::Int32
+    send_count::Int64
+    hop_count::Int64
+end
+
 # Functions that write the defaults of structs.
 _defaults(::Type{lpt_device_info}, value) = lpt_struct_init("lpt_device_info", value, sizeof(lpt_device_info))
 _defaults(::Type{lpt_context_options}, value) = lpt_struct_init("lpt_context_options", value, sizeof(lpt_context_options))
@@ -1117,6 +1147,7 @@ _defaults(::Type{lpt_swiglu_alignment_info}, value) = lpt_struct_init("lpt_swigl
 _defaults(::Type{lpt_power_options}, value) = lpt_struct_init("lpt_power_options", value, sizeof(lpt_power_options))
 _defaults(::Type{lpt_power_info}, value) = lpt_struct_init("lpt_power_info", value, sizeof(lpt_power_info))
 _defaults(::Type{lpt_topology_info}, value) = lpt_struct_init("lpt_topology_info", value, sizeof(lpt_topology_info))
+_defaults(::Type{lpt_schedule_info}, value) = lpt_struct_init("lpt_schedule_info", value, sizeof(lpt_schedule_info))
 
 lpt_version() = ccall(_symbol(:lpt_version), Int32, ())
 lpt_version_string() = ccall(_symbol(:lpt_version_string), Cstring, ())
@@ -1345,6 +1376,11 @@ lpt_topology_create_graph(context, rank_count, switch_count, links, link_count, 
 lpt_topology_read(context, topology, out_info) = ccall(_symbol(:lpt_topology_read), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, Ptr{lpt_topology_info}), context, topology, out_info)
 lpt_topology_links(context, topology, link_count, out_links) = ccall(_symbol(:lpt_topology_links), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, Int64, Ptr{lpt_topology_link}), context, topology, link_count, out_links)
 lpt_topology_destroy(topology) = ccall(_symbol(:lpt_topology_destroy), Cvoid, (Ptr{Cvoid},), topology)
+lpt_schedule_create_sends(context, topology, chunk_count, sends, send_count, out_schedule) = ccall(_symbol(:lpt_schedule_create_sends), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, Int32, Ptr{lpt_schedule_send}, Int64, Ptr{Ptr{Cvoid}}), context, topology, chunk_count, sends, send_count, out_schedule)
+lpt_schedule_read(context, schedule, out_info) = ccall(_symbol(:lpt_schedule_read), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, Ptr{lpt_schedule_info}), context, schedule, out_info)
+lpt_schedule_sends(context, schedule, send_count, hop_count, out_sends, out_hop_counts, out_hops) = ccall(_symbol(:lpt_schedule_sends), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, Int64, Int64, Ptr{lpt_schedule_send}, Ptr{Int32}, Ptr{Int32}), context, schedule, send_count, hop_count, out_sends, out_hop_counts, out_hops)
+lpt_schedule_simulate(context, schedule, bytes, reduce_bytes_per_second, link_count, out_seconds, out_link_seconds) = ccall(_symbol(:lpt_schedule_simulate), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, Cdouble, Cdouble, Int64, Ptr{Cdouble}, Ptr{Cdouble}), context, schedule, bytes, reduce_bytes_per_second, link_count, out_seconds, out_link_seconds)
+lpt_schedule_destroy(schedule) = ccall(_symbol(:lpt_schedule_destroy), Cvoid, (Ptr{Cvoid},), schedule)
 lpt_sparse_diversity(context, kept, of, direction, count, out_bits) = ccall(_symbol(:lpt_sparse_diversity), lpt_status, (Ptr{Cvoid}, Int32, Int32, lpt_sparse_direction, lpt_sparse_count, Ptr{Cdouble}), context, kept, of, direction, count, out_bits)
 lpt_sparse_choose_kept(context, zero_share, of, confidence, out_kept) = ccall(_symbol(:lpt_sparse_choose_kept), lpt_status, (Ptr{Cvoid}, Cdouble, Int32, Cdouble, Ptr{Int32}), context, zero_share, of, confidence, out_kept)
 lpt_sparse_absorb(context, source, mask, of, direction, output) = ccall(_symbol(:lpt_sparse_absorb), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Cvoid}, Int32, lpt_sparse_direction, Ptr{Cvoid}), context, source, mask, of, direction, output)

@@ -422,6 +422,15 @@ pub const LPT_TOPOLOGY_KIND_FAT_TREE: lpt_topology_kind = 3;
 pub const LPT_TOPOLOGY_KIND_TWO_LEVEL: lpt_topology_kind = 4;
 pub const LPT_TOPOLOGY_KIND_GRAPH: lpt_topology_kind = 5;
 
+/// Algorithm of a schedule; one of lpt_schedule_algorithm_values.
+pub type lpt_schedule_algorithm = i32;
+pub const LPT_SCHEDULE_ALGORITHM_CUSTOM: lpt_schedule_algorithm = 5;
+
+/// What the receiver of a send does; one of lpt_schedule_operation_values.
+pub type lpt_schedule_operation = i32;
+pub const LPT_SCHEDULE_OPERATION_ADD: lpt_schedule_operation = 0;
+pub const LPT_SCHEDULE_OPERATION_COPY: lpt_schedule_operation = 1;
+
 /// Method that counts masks; one of lpt_sparse_count_values.
 pub type lpt_sparse_count = i32;
 pub const LPT_SPARSE_COUNT_EXACT: lpt_sparse_count = 0;
@@ -502,6 +511,12 @@ pub struct lpt_recipe {
 /// Records the largest magnitudes of one cast site; see lpt_scaler_create().
 #[repr(C)]
 pub struct lpt_scaler {
+    _opaque: [u8; 0],
+    _unshared: std::marker::PhantomData<*mut u8>,
+}
+/// The messages of an all-reduce, step by step; see lpt_schedule_create_sends().
+#[repr(C)]
+pub struct lpt_schedule {
     _opaque: [u8; 0],
     _unshared: std::marker::PhantomData<*mut u8>,
 }
@@ -1410,6 +1425,35 @@ pub struct lpt_topology_info {
     pub link_count: i32,
 }
 
+/// A message of a schedule.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct lpt_schedule_send {
+    pub step: i32,
+    pub source: i32,
+    pub target: i32,
+    pub first_chunk: i32,
+    pub chunk_count: i32,
+    pub operation: lpt_schedule_operation,
+}
+
+/// Size of a schedule.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct lpt_schedule_info {
+    pub struct_size: usize,
+    pub algorithm: lpt_schedule_algorithm,
+    pub rank_count: i32,
+    pub chunk_count: i32,
+    pub step_count: i32,
+    pub add_step_count: i32,
+    pub copy_step_count: i32,
+    pub least_step_count: i32,
+    pub reserved: i32,
+    pub send_count: i64,
+    pub hop_count: i64,
+}
+
 impl Default for lpt_device_info {
     fn default() -> Self {
         let mut value = std::mem::MaybeUninit::<Self>::zeroed();
@@ -2184,6 +2228,18 @@ impl Default for lpt_topology_info {
     }
 }
 
+impl Default for lpt_schedule_info {
+    fn default() -> Self {
+        let mut value = std::mem::MaybeUninit::<Self>::zeroed();
+        // All members accept any bytes, so that zeros are a valid lpt_schedule_info.
+        unsafe {
+            let name = b"lpt_schedule_info\0".as_ptr().cast();
+            lpt_struct_init(name, value.as_mut_ptr().cast(), std::mem::size_of::<Self>());
+            value.assume_init()
+        }
+    }
+}
+
 extern "C" {
     /// Returns the release of the loaded library as a number.
     pub fn lpt_version() -> i32;
@@ -2637,8 +2693,18 @@ extern "C" {
     pub fn lpt_topology_read(context: *mut lpt_context, topology: *const lpt_topology, out_info: *mut lpt_topology_info) -> lpt_status;
     /// Copies the links of a topology.
     pub fn lpt_topology_links(context: *mut lpt_context, topology: *const lpt_topology, link_count: i64, out_links: *mut lpt_topology_link) -> lpt_status;
-    /// Destroys a topology.
+    /// Destroys a topology; its schedules stay valid.
     pub fn lpt_topology_destroy(topology: *mut lpt_topology);
+    /// Verifies a list of sends symbolically and makes a schedule of it.
+    pub fn lpt_schedule_create_sends(context: *mut lpt_context, topology: *const lpt_topology, chunk_count: i32, sends: *const lpt_schedule_send, send_count: i64, out_schedule: *mut *mut lpt_schedule) -> lpt_status;
+    /// Reads the size of a schedule.
+    pub fn lpt_schedule_read(context: *mut lpt_context, schedule: *const lpt_schedule, out_info: *mut lpt_schedule_info) -> lpt_status;
+    /// Copies the sends of a schedule and their paths.
+    pub fn lpt_schedule_sends(context: *mut lpt_context, schedule: *const lpt_schedule, send_count: i64, hop_count: i64, out_sends: *mut lpt_schedule_send, out_hop_counts: *mut i32, out_hops: *mut i32) -> lpt_status;
+    /// Simulates the time of a schedule.
+    pub fn lpt_schedule_simulate(context: *mut lpt_context, schedule: *const lpt_schedule, bytes: f64, reduce_bytes_per_second: f64, link_count: i64, out_seconds: *mut f64, out_link_seconds: *mut f64) -> lpt_status;
+    /// Destroys a schedule.
+    pub fn lpt_schedule_destroy(schedule: *mut lpt_schedule);
     /// Computes the number of masks that a pattern allows (its diversity), in bits per element.
     pub fn lpt_sparse_diversity(context: *mut lpt_context, kept: i32, of: i32, direction: lpt_sparse_direction, count: lpt_sparse_count, out_bits: *mut f64) -> lpt_status;
     /// Selects N for a model that was pruned without a pattern.

@@ -73,6 +73,8 @@ fn sizes_of_structs_equal_those_of_bindgen() {
     assert_eq!(size_of::<lpt_sys::lpt_power_info>(), size_of::<made::lpt_power_info>());
     assert_eq!(size_of::<lpt_sys::lpt_topology_link>(), size_of::<made::lpt_topology_link>());
     assert_eq!(size_of::<lpt_sys::lpt_topology_info>(), size_of::<made::lpt_topology_info>());
+    assert_eq!(size_of::<lpt_sys::lpt_schedule_send>(), size_of::<made::lpt_schedule_send>());
+    assert_eq!(size_of::<lpt_sys::lpt_schedule_info>(), size_of::<made::lpt_schedule_info>());
 }
 
 #[test]
@@ -350,6 +352,9 @@ fn constants_equal_those_of_bindgen() {
     assert_eq!(lpt_sys::LPT_TOPOLOGY_KIND_FAT_TREE as i64, made::LPT_TOPOLOGY_KIND_FAT_TREE as i64);
     assert_eq!(lpt_sys::LPT_TOPOLOGY_KIND_TWO_LEVEL as i64, made::LPT_TOPOLOGY_KIND_TWO_LEVEL as i64);
     assert_eq!(lpt_sys::LPT_TOPOLOGY_KIND_GRAPH as i64, made::LPT_TOPOLOGY_KIND_GRAPH as i64);
+    assert_eq!(lpt_sys::LPT_SCHEDULE_ALGORITHM_CUSTOM as i64, made::LPT_SCHEDULE_ALGORITHM_CUSTOM as i64);
+    assert_eq!(lpt_sys::LPT_SCHEDULE_OPERATION_ADD as i64, made::LPT_SCHEDULE_OPERATION_ADD as i64);
+    assert_eq!(lpt_sys::LPT_SCHEDULE_OPERATION_COPY as i64, made::LPT_SCHEDULE_OPERATION_COPY as i64);
     assert_eq!(lpt_sys::LPT_SPARSE_COUNT_EXACT as i64, made::LPT_SPARSE_COUNT_EXACT as i64);
     assert_eq!(lpt_sys::LPT_SPARSE_COUNT_PUBLISHED as i64, made::LPT_SPARSE_COUNT_PUBLISHED as i64);
 }
@@ -583,6 +588,11 @@ fn functions_equal_those_of_bindgen() {
     assert_eq!(lpt_sys::lpt_topology_read as *const () as usize, made::lpt_topology_read as *const () as usize);
     assert_eq!(lpt_sys::lpt_topology_links as *const () as usize, made::lpt_topology_links as *const () as usize);
     assert_eq!(lpt_sys::lpt_topology_destroy as *const () as usize, made::lpt_topology_destroy as *const () as usize);
+    assert_eq!(lpt_sys::lpt_schedule_create_sends as *const () as usize, made::lpt_schedule_create_sends as *const () as usize);
+    assert_eq!(lpt_sys::lpt_schedule_read as *const () as usize, made::lpt_schedule_read as *const () as usize);
+    assert_eq!(lpt_sys::lpt_schedule_sends as *const () as usize, made::lpt_schedule_sends as *const () as usize);
+    assert_eq!(lpt_sys::lpt_schedule_simulate as *const () as usize, made::lpt_schedule_simulate as *const () as usize);
+    assert_eq!(lpt_sys::lpt_schedule_destroy as *const () as usize, made::lpt_schedule_destroy as *const () as usize);
     assert_eq!(lpt_sys::lpt_sparse_diversity as *const () as usize, made::lpt_sparse_diversity as *const () as usize);
     assert_eq!(lpt_sys::lpt_sparse_choose_kept as *const () as usize, made::lpt_sparse_choose_kept as *const () as usize);
     assert_eq!(lpt_sys::lpt_sparse_absorb as *const () as usize, made::lpt_sparse_absorb as *const () as usize);

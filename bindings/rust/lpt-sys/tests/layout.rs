@@ -820,3 +820,30 @@ fn lpt_topology_info_is_laid_out_as_in_c() {
     assert_eq!(offset!(lpt_topology_info, switch_count), 16);
     assert_eq!(offset!(lpt_topology_info, link_count), 20);
 }
+
+#[test]
+fn lpt_schedule_send_is_laid_out_as_in_c() {
+    assert_eq!(size_of::<lpt_schedule_send>(), 24);
+    assert_eq!(offset!(lpt_schedule_send, step), 0);
+    assert_eq!(offset!(lpt_schedule_send, source), 4);
+    assert_eq!(offset!(lpt_schedule_send, target), 8);
+    assert_eq!(offset!(lpt_schedule_send, first_chunk), 12);
+    assert_eq!(offset!(lpt_schedule_send, chunk_count), 16);
+    assert_eq!(offset!(lpt_schedule_send, operation), 20);
+}
+
+#[test]
+fn lpt_schedule_info_is_laid_out_as_in_c() {
+    assert_eq!(size_of::<lpt_schedule_info>(), 56);
+    assert_eq!(offset!(lpt_schedule_info, struct_size), 0);
+    assert_eq!(offset!(lpt_schedule_info, algorithm), 8);
+    assert_eq!(offset!(lpt_schedule_info, rank_count), 12);
+    assert_eq!(offset!(lpt_schedule_info, chunk_count), 16);
+    assert_eq!(offset!(lpt_schedule_info, step_count), 20);
+    assert_eq!(offset!(lpt_schedule_info, add_step_count), 24);
+    assert_eq!(offset!(lpt_schedule_info, copy_step_count), 28);
+    assert_eq!(offset!(lpt_schedule_info, least_step_count), 32);
+    assert_eq!(offset!(lpt_schedule_info, reserved), 36);
+    assert_eq!(offset!(lpt_schedule_info, send_count), 40);
+    assert_eq!(offset!(lpt_schedule_info, hop_count), 48);
+}

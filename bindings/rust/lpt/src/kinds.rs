@@ -715,6 +715,27 @@ impl TopologyKind {
     pub const GRAPH: TopologyKind = TopologyKind(sys::LPT_TOPOLOGY_KIND_GRAPH);
 }
 
+/// Algorithm of a schedule.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[repr(transparent)]
+pub struct ScheduleAlgorithm(pub sys::lpt_schedule_algorithm);
+
+#[allow(missing_docs)]
+impl ScheduleAlgorithm {
+    pub const SCHEDULE_ALGORITHM_CUSTOM: ScheduleAlgorithm = ScheduleAlgorithm(sys::LPT_SCHEDULE_ALGORITHM_CUSTOM);
+}
+
+/// What the receiver of a send does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[repr(transparent)]
+pub struct ScheduleOperation(pub sys::lpt_schedule_operation);
+
+#[allow(missing_docs)]
+impl ScheduleOperation {
+    pub const ADD: ScheduleOperation = ScheduleOperation(sys::LPT_SCHEDULE_OPERATION_ADD);
+    pub const COPY: ScheduleOperation = ScheduleOperation(sys::LPT_SCHEDULE_OPERATION_COPY);
+}
+
 /// Method that counts masks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[repr(transparent)]
