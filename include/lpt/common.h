@@ -168,7 +168,7 @@ typedef struct lpt_monitor lpt_monitor;
 /** @brief Ranks, switches and the links between them; see lpt_topology_create(). */
 typedef struct lpt_topology lpt_topology;
 
-/** @brief The messages of an all-reduce, step by step; see lpt_schedule_create_sends(). */
+/** @brief The messages of an all-reduce, step by step; see lpt_schedule_create(). */
 typedef struct lpt_schedule lpt_schedule;
 
 /**

@@ -82,6 +82,24 @@ lpt_status lpt_topology_links(lpt_context *context, const lpt_topology *topology
 
 void lpt_topology_destroy(lpt_topology *topology) { destroy(topology, HandleKind::kTopology); }
 
+lpt_status lpt_schedule_create(lpt_context *context, const lpt_topology *topology, lpt_schedule_algorithm algorithm,
+                               const lpt_schedule_options *options, lpt_schedule **out_schedule) {
+  return guard(context, [&](Context &) -> Status {
+    lpt_schedule_options known = LPT_SCHEDULE_OPTIONS_INIT;
+    LPT_TRY(read_options(options, "options", known));
+    LPT_TRY(check_handle(topology, HandleKind::kTopology, "topology"));
+    LPT_TRY(check_out(out_schedule, "out_schedule"));
+    auto plan = std::make_shared<SendPlan>();
+    plan->network = topology->network;
+    plan->algorithm = algorithm;
+    LPT_TRY(build_sends(known, *plan));
+    LPT_TRY(check_sends(*plan));
+    LPT_TRY(verify_sends(*plan));
+    *out_schedule = new Schedule{HandleKind::kSchedule, std::move(plan)};
+    return {};
+  });
+}
+
 lpt_status lpt_schedule_create_sends(lpt_context *context, const lpt_topology *topology, int32_t chunk_count,
                                      const lpt_schedule_send *sends, int64_t send_count, lpt_schedule **out_schedule) {
   return guard(context, [&](Context &) -> Status {

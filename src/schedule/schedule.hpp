@@ -38,6 +38,9 @@ Status for_steps(const SendPlan &plan, const Body &body) {
   return {};
 }
 
+// Builds the sends and paths of an algorithm. `plan` has its network and algorithm.
+Status build_sends(const lpt_schedule_options &options, SendPlan &plan);
+
 // Checks the members of sends. Runs before all other checks.
 Status check_sends(const SendPlan &plan);
 

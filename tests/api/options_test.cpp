@@ -87,6 +87,7 @@ void for_each_struct(Body body) {
   LPT_BODY(lpt_optimizer_shard_options, LPT_OPTIMIZER_SHARD_OPTIONS_INIT);
   LPT_BODY(lpt_gradient_buckets_info, LPT_GRADIENT_BUCKETS_INFO_INIT);
   LPT_BODY(lpt_topology_info, LPT_TOPOLOGY_INFO_INIT);
+  LPT_BODY(lpt_schedule_options, LPT_SCHEDULE_OPTIONS_INIT);
   LPT_BODY(lpt_schedule_info, LPT_SCHEDULE_INFO_INIT);
   LPT_BODY(lpt_cost_link, LPT_COST_LINK_INIT);
   LPT_BODY(lpt_cost_info, LPT_COST_INFO_INIT);

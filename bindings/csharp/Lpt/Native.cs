@@ -524,7 +524,12 @@ namespace Lpt
     /// <summary>Algorithm of a schedule; one of lpt_schedule_algorithm_values.</summary>
     public enum ScheduleAlgorithm : int
     {
-        ScheduleAlgorithmCustom = 5,
+        Multitree = 0,
+        Ring = 1,
+        DoubleTree = 2,
+        Halving = 3,
+        Hierarchical = 4,
+        Custom = 5,
     }
 
     /// <summary>What the receiver of a send does; one of lpt_schedule_operation_values.</summary>
@@ -1949,6 +1954,23 @@ namespace Lpt
         public ScheduleOperation Operation;
     }
 
+    /// <summary>Options of lpt_schedule_create().</summary>
+    [StructLayout(LayoutKind.Sequential)]
+    public unsafe struct ScheduleOptions
+    {
+        public UIntPtr StructSize;
+        public int GroupRanks;
+        public int TreeChunks;
+
+        /// <summary>Returns the defaults of the library.</summary>
+        public static ScheduleOptions Default()
+        {
+            var value = default(ScheduleOptions);
+            Text.Initialize("lpt_schedule_options", &value, sizeof(ScheduleOptions));
+            return value;
+        }
+    }
+
     /// <summary>Size of a schedule.</summary>
     [StructLayout(LayoutKind.Sequential)]
     public unsafe struct ScheduleInfo
@@ -2091,7 +2113,7 @@ namespace Lpt
         protected override void Destroy() { Native.lpt_scaler_destroy(handle); }
     }
 
-    /// <summary>The messages of an all-reduce, step by step; see lpt_schedule_create_sends().</summary>
+    /// <summary>The messages of an all-reduce, step by step; see lpt_schedule_create().</summary>
     public sealed partial class Schedule : Handle
     {
         /// <summary>NULL, for an optional Schedule that is not used.</summary>
@@ -2360,6 +2382,7 @@ namespace Lpt
         [LibraryImport(Library)] public static partial Status lpt_topology_read(Context context, Topology topology, TopologyInfo* out_info);
         [LibraryImport(Library)] public static partial Status lpt_topology_links(Context context, Topology topology, long link_count, TopologyLink* out_links);
         [LibraryImport(Library)] public static partial void lpt_topology_destroy(IntPtr topology);
+        [LibraryImport(Library)] public static partial Status lpt_schedule_create(Context context, Topology topology, ScheduleAlgorithm algorithm, ScheduleOptions* options, IntPtr* out_schedule);
         [LibraryImport(Library)] public static partial Status lpt_schedule_create_sends(Context context, Topology topology, int chunk_count, ScheduleSend* sends, long send_count, IntPtr* out_schedule);
         [LibraryImport(Library)] public static partial Status lpt_schedule_read(Context context, Schedule schedule, ScheduleInfo* out_info);
         [LibraryImport(Library)] public static partial Status lpt_schedule_sends(Context context, Schedule schedule, long send_count, long hop_count, ScheduleSend* out_sends, int* out_hop_counts, int* out_hops);
@@ -2597,6 +2620,7 @@ namespace Lpt
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_topology_read(Context context, Topology topology, TopologyInfo* out_info);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_topology_links(Context context, Topology topology, long link_count, TopologyLink* out_links);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern void lpt_topology_destroy(IntPtr topology);
+        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_schedule_create(Context context, Topology topology, ScheduleAlgorithm algorithm, ScheduleOptions* options, IntPtr* out_schedule);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_schedule_create_sends(Context context, Topology topology, int chunk_count, ScheduleSend* sends, long send_count, IntPtr* out_schedule);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_schedule_read(Context context, Schedule schedule, ScheduleInfo* out_info);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_schedule_sends(Context context, Schedule schedule, long send_count, long hop_count, ScheduleSend* out_sends, int* out_hop_counts, int* out_hops);

@@ -3,12 +3,12 @@
  * @brief Research: schedules of all-reduces for a network of links.
  *
  * A topology has ranks, switches and directed links. A schedule states which rank sends which chunk of the payload to
- * which rank in which step. The library verifies any list of sends, and simulates its time.
+ * which rank in which step. The library builds schedules, verifies any list of sends, and simulates its time.
  */
 #ifndef LPT_RESEARCH_SCHEDULE_H
 #define LPT_RESEARCH_SCHEDULE_H
 
-#include "../common.h"
+#include "../comm.h"
 #include "cost.h"
 
 #ifdef __cplusplus
@@ -74,6 +74,7 @@ typedef struct lpt_topology_info {
  * @brief Creates a topology of a known shape.
  *
  * The links of a rank are ordered as the axes, each first to the next rank, then to the previous one: +y, -y, +x, -x.
+ * This order decides which of several equal schedules lpt_schedule_create() builds.
  *
  * @param[in]  kind          Any but GRAPH.
  * @param[in]  extents       See lpt_topology_kind_values; each at least 1, at most 1024 ranks and 1024 switches in
@@ -93,7 +94,7 @@ LPT_API lpt_status lpt_topology_create(lpt_context *context, lpt_topology_kind k
  *
  * @param[in]  rank_count    1 to 1024.
  * @param[in]  switch_count  0 to 1024.
- * @param[in]  links         `link_count` links, one for two nodes and a direction.
+ * @param[in]  links         `link_count` links in the order in which lpt_schedule_create() tries them.
  * @param[in]  link_count    0 to 1048576.
  * @param[out] out_topology  Destroy with lpt_topology_destroy().
  * @retval LPT_INVALID_ARGUMENT  A member is out of range, two links have the same nodes, or a rank cannot reach
@@ -132,8 +133,27 @@ LPT_API void lpt_topology_destroy(lpt_topology *topology);
 /** @brief Algorithm of a schedule; one of lpt_schedule_algorithm_values. */
 typedef int32_t lpt_schedule_algorithm;
 
-/** @brief Values of lpt_schedule_algorithm. */
+/**
+ * @brief Values of lpt_schedule_algorithm.
+ *
+ * R ranks. A send takes a shortest path. Where its links are in use, it takes a later step.
+ * docs/reference/collectives.md describes each algorithm.
+ */
 enum lpt_schedule_algorithm_values {
+  LPT_SCHEDULE_ALGORITHM_MULTITREE = 0, /**< R trees that grow together over free links, one for each of R chunks. */
+  /**
+   * R chunks around a ring: along a cycle of links in a torus or mesh that has one, otherwise in the order of ranks.
+   */
+  LPT_SCHEDULE_ALGORITHM_RING = 1,
+  /** Two binary trees, each for half of the payload. A rank that adds in one tree is a leaf of the other. */
+  LPT_SCHEDULE_ALGORITHM_DOUBLE_TREE = 2,
+  /** Recursive halving and doubling: partners exchange halves of what remains. Also for R that is no power of two. */
+  LPT_SCHEDULE_ALGORITHM_HALVING = 3,
+  /**
+   * Sums within groups of ranks, then between groups. Ranks of different groups exchange 1 / group_ranks of the
+   * payload.
+   */
+  LPT_SCHEDULE_ALGORITHM_HIERARCHICAL = 4,
   LPT_SCHEDULE_ALGORITHM_CUSTOM = 5 /**< A result only: lpt_schedule_create_sends() made it. */
 };
 
@@ -161,6 +181,18 @@ typedef struct lpt_schedule_send {
   lpt_schedule_operation operation; /**< What `target` does. */
 } lpt_schedule_send;
 
+/** @brief Options of lpt_schedule_create(). */
+typedef struct lpt_schedule_options {
+  size_t struct_size; /**< sizeof(lpt_schedule_options) of the caller. */
+  /** HIERARCHICAL: ranks of a group, a divisor of R. 0, the default: the last extent of the topology. */
+  int32_t group_ranks;
+  int32_t tree_chunks; /**< DOUBLE_TREE: chunks of each tree, which follow one another, 1 to 1024. Default 8. */
+} lpt_schedule_options;
+
+/** @brief Defaults of lpt_schedule_options. */
+#define LPT_SCHEDULE_OPTIONS_INIT \
+  { sizeof(lpt_schedule_options), 0, 8 }
+
 /** @brief Size of a schedule. */
 typedef struct lpt_schedule_info {
   size_t struct_size;               /**< sizeof(lpt_schedule_info) of the caller. */
@@ -181,7 +213,23 @@ typedef struct lpt_schedule_info {
 
 /** @brief Defaults of lpt_schedule_info. */
 #define LPT_SCHEDULE_INFO_INIT \
-  { sizeof(lpt_schedule_info), LPT_SCHEDULE_ALGORITHM_CUSTOM, 0, 0, 0, 0, 0, 0, 0, 0, 0 }
+  { sizeof(lpt_schedule_info), LPT_SCHEDULE_ALGORITHM_MULTITREE, 0, 0, 0, 0, 0, 0, 0, 0, 0 }
+
+/**
+ * @brief Builds a schedule of an all-reduce, and verifies it as lpt_schedule_create_sends() does.
+ *
+ * Source    MULTITREE: Huang et al., "Communication Algorithm-Architecture Co-Design for Distributed Deep Learning",
+ *           ISCA 2021.
+ *
+ * @param[in]  topology      Topology of the ranks.
+ * @param[in]  algorithm     Any but CUSTOM.
+ * @param[in]  options       NULL for the defaults.
+ * @param[out] out_schedule  Destroy with lpt_schedule_destroy().
+ * @retval LPT_INVALID_ARGUMENT  An argument or a member of `options` is out of range.
+ */
+LPT_API lpt_status lpt_schedule_create(lpt_context *context, const lpt_topology *topology,
+                                       lpt_schedule_algorithm algorithm, const lpt_schedule_options *options,
+                                       lpt_schedule **out_schedule);
 
 /**
  * @brief Verifies a list of sends symbolically and makes a schedule of it.

@@ -371,6 +371,11 @@ const LPT_TOPOLOGY_KIND_TWO_LEVEL = lpt_topology_kind(4)
 const LPT_TOPOLOGY_KIND_GRAPH = lpt_topology_kind(5)
 
 const lpt_schedule_algorithm = Int32
+const LPT_SCHEDULE_ALGORITHM_MULTITREE = lpt_schedule_algorithm(0)
+const LPT_SCHEDULE_ALGORITHM_RING = lpt_schedule_algorithm(1)
+const LPT_SCHEDULE_ALGORITHM_DOUBLE_TREE = lpt_schedule_algorithm(2)
+const LPT_SCHEDULE_ALGORITHM_HALVING = lpt_schedule_algorithm(3)
+const LPT_SCHEDULE_ALGORITHM_HIERARCHICAL = lpt_schedule_algorithm(4)
 const LPT_SCHEDULE_ALGORITHM_CUSTOM = lpt_schedule_algorithm(5)
 
 const lpt_schedule_operation = Int32
@@ -1067,6 +1072,12 @@ struct lpt_schedule_send
     operation::lpt_schedule_operation
 end
 
+struct lpt_schedule_options
+    struct_size::Csize_t
+    group_ranks::Int32
+    tree_chunks::Int32
+end
+
 struct lpt_schedule_info
     struct_size::Csize_t
     algorithm::lpt_schedule_algorithm
@@ -1147,6 +1158,7 @@ _defaults(::Type{lpt_swiglu_alignment_info}, value) = lpt_struct_init("lpt_swigl
 _defaults(::Type{lpt_power_options}, value) = lpt_struct_init("lpt_power_options", value, sizeof(lpt_power_options))
 _defaults(::Type{lpt_power_info}, value) = lpt_struct_init("lpt_power_info", value, sizeof(lpt_power_info))
 _defaults(::Type{lpt_topology_info}, value) = lpt_struct_init("lpt_topology_info", value, sizeof(lpt_topology_info))
+_defaults(::Type{lpt_schedule_options}, value) = lpt_struct_init("lpt_schedule_options", value, sizeof(lpt_schedule_options))
 _defaults(::Type{lpt_schedule_info}, value) = lpt_struct_init("lpt_schedule_info", value, sizeof(lpt_schedule_info))
 
 lpt_version() = ccall(_symbol(:lpt_version), Int32, ())
@@ -1376,6 +1388,7 @@ lpt_topology_create_graph(context, rank_count, switch_count, links, link_count, 
 lpt_topology_read(context, topology, out_info) = ccall(_symbol(:lpt_topology_read), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, Ptr{lpt_topology_info}), context, topology, out_info)
 lpt_topology_links(context, topology, link_count, out_links) = ccall(_symbol(:lpt_topology_links), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, Int64, Ptr{lpt_topology_link}), context, topology, link_count, out_links)
 lpt_topology_destroy(topology) = ccall(_symbol(:lpt_topology_destroy), Cvoid, (Ptr{Cvoid},), topology)
+lpt_schedule_create(context, topology, algorithm, options, out_schedule) = ccall(_symbol(:lpt_schedule_create), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, lpt_schedule_algorithm, Ptr{lpt_schedule_options}, Ptr{Ptr{Cvoid}}), context, topology, algorithm, options, out_schedule)
 lpt_schedule_create_sends(context, topology, chunk_count, sends, send_count, out_schedule) = ccall(_symbol(:lpt_schedule_create_sends), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, Int32, Ptr{lpt_schedule_send}, Int64, Ptr{Ptr{Cvoid}}), context, topology, chunk_count, sends, send_count, out_schedule)
 lpt_schedule_read(context, schedule, out_info) = ccall(_symbol(:lpt_schedule_read), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, Ptr{lpt_schedule_info}), context, schedule, out_info)
 lpt_schedule_sends(context, schedule, send_count, hop_count, out_sends, out_hop_counts, out_hops) = ccall(_symbol(:lpt_schedule_sends), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, Int64, Int64, Ptr{lpt_schedule_send}, Ptr{Int32}, Ptr{Int32}), context, schedule, send_count, hop_count, out_sends, out_hop_counts, out_hops)

@@ -424,6 +424,11 @@ pub const LPT_TOPOLOGY_KIND_GRAPH: lpt_topology_kind = 5;
 
 /// Algorithm of a schedule; one of lpt_schedule_algorithm_values.
 pub type lpt_schedule_algorithm = i32;
+pub const LPT_SCHEDULE_ALGORITHM_MULTITREE: lpt_schedule_algorithm = 0;
+pub const LPT_SCHEDULE_ALGORITHM_RING: lpt_schedule_algorithm = 1;
+pub const LPT_SCHEDULE_ALGORITHM_DOUBLE_TREE: lpt_schedule_algorithm = 2;
+pub const LPT_SCHEDULE_ALGORITHM_HALVING: lpt_schedule_algorithm = 3;
+pub const LPT_SCHEDULE_ALGORITHM_HIERARCHICAL: lpt_schedule_algorithm = 4;
 pub const LPT_SCHEDULE_ALGORITHM_CUSTOM: lpt_schedule_algorithm = 5;
 
 /// What the receiver of a send does; one of lpt_schedule_operation_values.
@@ -514,7 +519,7 @@ pub struct lpt_scaler {
     _opaque: [u8; 0],
     _unshared: std::marker::PhantomData<*mut u8>,
 }
-/// The messages of an all-reduce, step by step; see lpt_schedule_create_sends().
+/// The messages of an all-reduce, step by step; see lpt_schedule_create().
 #[repr(C)]
 pub struct lpt_schedule {
     _opaque: [u8; 0],
@@ -1437,6 +1442,15 @@ pub struct lpt_schedule_send {
     pub operation: lpt_schedule_operation,
 }
 
+/// Options of lpt_schedule_create().
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct lpt_schedule_options {
+    pub struct_size: usize,
+    pub group_ranks: i32,
+    pub tree_chunks: i32,
+}
+
 /// Size of a schedule.
 #[repr(C)]
 #[derive(Clone, Copy)]
@@ -2228,6 +2242,18 @@ impl Default for lpt_topology_info {
     }
 }
 
+impl Default for lpt_schedule_options {
+    fn default() -> Self {
+        let mut value = std::mem::MaybeUninit::<Self>::zeroed();
+        // All members accept any bytes, so that zeros are a valid lpt_schedule_options.
+        unsafe {
+            let name = b"lpt_schedule_options\0".as_ptr().cast();
+            lpt_struct_init(name, value.as_mut_ptr().cast(), std::mem::size_of::<Self>());
+            value.assume_init()
+        }
+    }
+}
+
 impl Default for lpt_schedule_info {
     fn default() -> Self {
         let mut value = std::mem::MaybeUninit::<Self>::zeroed();
@@ -2695,6 +2721,8 @@ extern "C" {
     pub fn lpt_topology_links(context: *mut lpt_context, topology: *const lpt_topology, link_count: i64, out_links: *mut lpt_topology_link) -> lpt_status;
     /// Destroys a topology; its schedules stay valid.
     pub fn lpt_topology_destroy(topology: *mut lpt_topology);
+    /// Builds a schedule of an all-reduce, and verifies it as lpt_schedule_create_sends() does.
+    pub fn lpt_schedule_create(context: *mut lpt_context, topology: *const lpt_topology, algorithm: lpt_schedule_algorithm, options: *const lpt_schedule_options, out_schedule: *mut *mut lpt_schedule) -> lpt_status;
     /// Verifies a list of sends symbolically and makes a schedule of it.
     pub fn lpt_schedule_create_sends(context: *mut lpt_context, topology: *const lpt_topology, chunk_count: i32, sends: *const lpt_schedule_send, send_count: i64, out_schedule: *mut *mut lpt_schedule) -> lpt_status;
     /// Reads the size of a schedule.

@@ -74,6 +74,7 @@ fn sizes_of_structs_equal_those_of_bindgen() {
     assert_eq!(size_of::<lpt_sys::lpt_topology_link>(), size_of::<made::lpt_topology_link>());
     assert_eq!(size_of::<lpt_sys::lpt_topology_info>(), size_of::<made::lpt_topology_info>());
     assert_eq!(size_of::<lpt_sys::lpt_schedule_send>(), size_of::<made::lpt_schedule_send>());
+    assert_eq!(size_of::<lpt_sys::lpt_schedule_options>(), size_of::<made::lpt_schedule_options>());
     assert_eq!(size_of::<lpt_sys::lpt_schedule_info>(), size_of::<made::lpt_schedule_info>());
 }
 
@@ -352,6 +353,11 @@ fn constants_equal_those_of_bindgen() {
     assert_eq!(lpt_sys::LPT_TOPOLOGY_KIND_FAT_TREE as i64, made::LPT_TOPOLOGY_KIND_FAT_TREE as i64);
     assert_eq!(lpt_sys::LPT_TOPOLOGY_KIND_TWO_LEVEL as i64, made::LPT_TOPOLOGY_KIND_TWO_LEVEL as i64);
     assert_eq!(lpt_sys::LPT_TOPOLOGY_KIND_GRAPH as i64, made::LPT_TOPOLOGY_KIND_GRAPH as i64);
+    assert_eq!(lpt_sys::LPT_SCHEDULE_ALGORITHM_MULTITREE as i64, made::LPT_SCHEDULE_ALGORITHM_MULTITREE as i64);
+    assert_eq!(lpt_sys::LPT_SCHEDULE_ALGORITHM_RING as i64, made::LPT_SCHEDULE_ALGORITHM_RING as i64);
+    assert_eq!(lpt_sys::LPT_SCHEDULE_ALGORITHM_DOUBLE_TREE as i64, made::LPT_SCHEDULE_ALGORITHM_DOUBLE_TREE as i64);
+    assert_eq!(lpt_sys::LPT_SCHEDULE_ALGORITHM_HALVING as i64, made::LPT_SCHEDULE_ALGORITHM_HALVING as i64);
+    assert_eq!(lpt_sys::LPT_SCHEDULE_ALGORITHM_HIERARCHICAL as i64, made::LPT_SCHEDULE_ALGORITHM_HIERARCHICAL as i64);
     assert_eq!(lpt_sys::LPT_SCHEDULE_ALGORITHM_CUSTOM as i64, made::LPT_SCHEDULE_ALGORITHM_CUSTOM as i64);
     assert_eq!(lpt_sys::LPT_SCHEDULE_OPERATION_ADD as i64, made::LPT_SCHEDULE_OPERATION_ADD as i64);
     assert_eq!(lpt_sys::LPT_SCHEDULE_OPERATION_COPY as i64, made::LPT_SCHEDULE_OPERATION_COPY as i64);
@@ -588,6 +594,7 @@ fn functions_equal_those_of_bindgen() {
     assert_eq!(lpt_sys::lpt_topology_read as *const () as usize, made::lpt_topology_read as *const () as usize);
     assert_eq!(lpt_sys::lpt_topology_links as *const () as usize, made::lpt_topology_links as *const () as usize);
     assert_eq!(lpt_sys::lpt_topology_destroy as *const () as usize, made::lpt_topology_destroy as *const () as usize);
+    assert_eq!(lpt_sys::lpt_schedule_create as *const () as usize, made::lpt_schedule_create as *const () as usize);
     assert_eq!(lpt_sys::lpt_schedule_create_sends as *const () as usize, made::lpt_schedule_create_sends as *const () as usize);
     assert_eq!(lpt_sys::lpt_schedule_read as *const () as usize, made::lpt_schedule_read as *const () as usize);
     assert_eq!(lpt_sys::lpt_schedule_sends as *const () as usize, made::lpt_schedule_sends as *const () as usize);

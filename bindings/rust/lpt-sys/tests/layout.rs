@@ -833,6 +833,14 @@ fn lpt_schedule_send_is_laid_out_as_in_c() {
 }
 
 #[test]
+fn lpt_schedule_options_is_laid_out_as_in_c() {
+    assert_eq!(size_of::<lpt_schedule_options>(), 16);
+    assert_eq!(offset!(lpt_schedule_options, struct_size), 0);
+    assert_eq!(offset!(lpt_schedule_options, group_ranks), 8);
+    assert_eq!(offset!(lpt_schedule_options, tree_chunks), 12);
+}
+
+#[test]
 fn lpt_schedule_info_is_laid_out_as_in_c() {
     assert_eq!(size_of::<lpt_schedule_info>(), 56);
     assert_eq!(offset!(lpt_schedule_info, struct_size), 0);

@@ -722,7 +722,12 @@ pub struct ScheduleAlgorithm(pub sys::lpt_schedule_algorithm);
 
 #[allow(missing_docs)]
 impl ScheduleAlgorithm {
-    pub const SCHEDULE_ALGORITHM_CUSTOM: ScheduleAlgorithm = ScheduleAlgorithm(sys::LPT_SCHEDULE_ALGORITHM_CUSTOM);
+    pub const MULTITREE: ScheduleAlgorithm = ScheduleAlgorithm(sys::LPT_SCHEDULE_ALGORITHM_MULTITREE);
+    pub const RING: ScheduleAlgorithm = ScheduleAlgorithm(sys::LPT_SCHEDULE_ALGORITHM_RING);
+    pub const DOUBLE_TREE: ScheduleAlgorithm = ScheduleAlgorithm(sys::LPT_SCHEDULE_ALGORITHM_DOUBLE_TREE);
+    pub const HALVING: ScheduleAlgorithm = ScheduleAlgorithm(sys::LPT_SCHEDULE_ALGORITHM_HALVING);
+    pub const HIERARCHICAL: ScheduleAlgorithm = ScheduleAlgorithm(sys::LPT_SCHEDULE_ALGORITHM_HIERARCHICAL);
+    pub const CUSTOM: ScheduleAlgorithm = ScheduleAlgorithm(sys::LPT_SCHEDULE_ALGORITHM_CUSTOM);
 }
 
 /// What the receiver of a send does.
