@@ -2,7 +2,7 @@
 
 #include "src/api/guard.hpp"
 #include "src/call/operation.hpp"
-#include "src/schedule/schedule.hpp"
+#include "src/schedule/execute.hpp"
 
 using namespace lpt;
 
@@ -158,6 +158,19 @@ lpt_status lpt_schedule_simulate(lpt_context *context, const lpt_schedule *sched
       link_seconds = {out_link_seconds, static_cast<size_t>(link_count)};
     }
     return simulate_sends(*schedule->plan, bytes, reduce_bytes_per_second, *out_seconds, link_seconds);
+  });
+}
+
+lpt_status lpt_schedule_all_reduce(lpt_context *context, lpt_comm *comm, const lpt_schedule *schedule,
+                                   const lpt_tensor *input, const lpt_reduce_options *options, lpt_tensor *output,
+                                   lpt_future **out_future) {
+  return guard(context, [&](Context &self) -> Status {
+    lpt_reduce_options known = LPT_REDUCE_OPTIONS_INIT;
+    LPT_TRY(read_options(options, "options", known));
+    LPT_TRY(check_handle(comm, HandleKind::kComm, "comm"));
+    LPT_TRY(check_writable(output, "output"));
+    LPT_TRY(check_handle(schedule, HandleKind::kSchedule, "schedule"));
+    return all_reduce_by_schedule(self, *comm, *schedule, input, known, output, out_future);
   });
 }
 

@@ -48,6 +48,8 @@ using OwnComm = Handle<lpt_comm, lpt_comm_destroy>;
 using OwnFuture = Handle<lpt_future, lpt_future_destroy>;
 using OwnBuckets = Handle<lpt_gradient_buckets, lpt_gradient_buckets_destroy>;
 using OwnPartialPlan = Handle<lpt_partial_plan, lpt_partial_plan_destroy>;
+using OwnTopology = Handle<lpt_topology, lpt_topology_destroy>;
+using OwnSchedule = Handle<lpt_schedule, lpt_schedule_destroy>;
 
 // Excludes the allocations of this thread from counting for the duration of the scope.
 class Paused {

@@ -51,6 +51,26 @@ lpt_status call_collectives(Ranked &r) {
   return lpt_barrier(r.c, part);
 }
 
+lpt_status call_schedules(Ranked &r) {
+  OwnTopology topology, graph;
+  OwnSchedule schedule;
+  const int64_t extents[] = {2};
+  LPT_TEST_TRY(lpt_topology_create(r.c, LPT_TOPOLOGY_KIND_TORUS, extents, 1, nullptr, nullptr, topology.out()));
+  for (lpt_schedule_algorithm algorithm = 0; algorithm <= LPT_SCHEDULE_ALGORITHM_HIERARCHICAL; ++algorithm) {
+    LPT_TEST_TRY(lpt_schedule_create(r.c, topology, algorithm, nullptr, schedule.out()));
+  }
+  const lpt_topology_link links[] = {{0, 1, 0.0, 0.0}, {1, 0, 0.0, 0.0}};
+  LPT_TEST_TRY(lpt_topology_create_graph(r.c, 2, 0, links, 2, graph.out()));
+  const lpt_schedule_send sends[] = {{0, 0, 1, 0, 1, LPT_SCHEDULE_OPERATION_ADD},
+                                     {1, 1, 0, 0, 1, LPT_SCHEDULE_OPERATION_COPY}};
+  LPT_TEST_TRY(lpt_schedule_create_sends(r.c, graph, 1, sends, 2, schedule.out()));
+  double seconds = 0.0;
+  LPT_TEST_TRY(lpt_schedule_simulate(r.c, schedule, 1e6, 0.0, 0, &seconds, nullptr));
+  OwnFuture future;
+  LPT_TEST_TRY(lpt_schedule_all_reduce(r.c, r.comm, schedule, r.x.get(), nullptr, r.y.get(), future.out()));
+  return lpt_future_wait(r.c, future);
+}
+
 lpt_status call_buckets(Ranked &r) {
   lpt_tensor *const gradients[] = {r.y.get(), r.half.get()};
   lpt_gradient_buckets_options options = LPT_GRADIENT_BUCKETS_OPTIONS_INIT;
@@ -209,6 +229,7 @@ const std::vector<Walk> kRankWalks = {
      [](WalkWorld &w) { return walk_custom_ranks(w, MailForm::kMessages, call_collectives); }, false},
     {"CollectivesByExchangeAndMessages",
      [](WalkWorld &w) { return walk_custom_ranks(w, MailForm::kBoth, call_collectives); }, false},
+    {"Schedules", [](WalkWorld &w) { return walk_ranks(w, 0, call_schedules); }},
     {"Buckets", [](WalkWorld &w) { return walk_ranks(w, 0, call_buckets); }},
     {"Shards", [](WalkWorld &w) { return walk_ranks(w, 0, call_shards); }},
     {"ShardsByMessages", [](WalkWorld &w) { return walk_ranks(w, LPT_COMM_MESSAGES, call_shards); }, false},

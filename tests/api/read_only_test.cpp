@@ -77,6 +77,7 @@ constexpr Output kOutputs[] = {
     {"logits_gradient", [](World &w, lpt_tensor *t) { return lpt_cross_entropy_backward(w.c, w.source.get(), nullptr, w.source.get(), w.source.get(), nullptr, t); }},
     {"parameters[0]", [](World &w, lpt_tensor *t) { return lpt_optimizer_step(w.c, nullptr, nullptr, 1, nullptr, nullptr, &t); }},
     {"output", [](World &w, lpt_tensor *t) { return lpt_all_reduce(w.c, w.comm.get(), w.source.get(), nullptr, t, nullptr); }},
+    {"output", [](World &w, lpt_tensor *t) { return lpt_schedule_all_reduce(w.c, w.comm.get(), nullptr, w.source.get(), nullptr, t, nullptr); }},
     {"output", [](World &w, lpt_tensor *t) { return lpt_reduce_scatter(w.c, w.comm.get(), w.source.get(), nullptr, nullptr, t, nullptr); }},
     {"output", [](World &w, lpt_tensor *t) { return lpt_all_gather(w.c, w.comm.get(), w.source.get(), nullptr, nullptr, t, nullptr); }},
     {"tensor", [](World &w, lpt_tensor *t) { return lpt_broadcast(w.c, w.comm.get(), 0, t, nullptr); }},

@@ -2387,6 +2387,7 @@ namespace Lpt
         [LibraryImport(Library)] public static partial Status lpt_schedule_read(Context context, Schedule schedule, ScheduleInfo* out_info);
         [LibraryImport(Library)] public static partial Status lpt_schedule_sends(Context context, Schedule schedule, long send_count, long hop_count, ScheduleSend* out_sends, int* out_hop_counts, int* out_hops);
         [LibraryImport(Library)] public static partial Status lpt_schedule_simulate(Context context, Schedule schedule, double bytes, double reduce_bytes_per_second, long link_count, double* out_seconds, double* out_link_seconds);
+        [LibraryImport(Library)] public static partial Status lpt_schedule_all_reduce(Context context, Comm comm, Schedule schedule, Tensor input, ReduceOptions* options, Tensor output, IntPtr* out_future);
         [LibraryImport(Library)] public static partial void lpt_schedule_destroy(IntPtr schedule);
         [LibraryImport(Library)] public static partial Status lpt_sparse_diversity(Context context, int kept, int of, SparseDirection direction, SparseCount count, double* out_bits);
         [LibraryImport(Library)] public static partial Status lpt_sparse_choose_kept(Context context, double zero_share, int of, double confidence, int* out_kept);
@@ -2625,6 +2626,7 @@ namespace Lpt
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_schedule_read(Context context, Schedule schedule, ScheduleInfo* out_info);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_schedule_sends(Context context, Schedule schedule, long send_count, long hop_count, ScheduleSend* out_sends, int* out_hop_counts, int* out_hops);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_schedule_simulate(Context context, Schedule schedule, double bytes, double reduce_bytes_per_second, long link_count, double* out_seconds, double* out_link_seconds);
+        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_schedule_all_reduce(Context context, Comm comm, Schedule schedule, Tensor input, ReduceOptions* options, Tensor output, IntPtr* out_future);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern void lpt_schedule_destroy(IntPtr schedule);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_sparse_diversity(Context context, int kept, int of, SparseDirection direction, SparseCount count, double* out_bits);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_sparse_choose_kept(Context context, double zero_share, int of, double confidence, int* out_kept);

@@ -3,7 +3,8 @@
  * @brief Research: schedules of all-reduces for a network of links.
  *
  * A topology has ranks, switches and directed links. A schedule states which rank sends which chunk of the payload to
- * which rank in which step. The library builds schedules, verifies any list of sends, and simulates its time.
+ * which rank in which step. The library builds schedules, verifies any list of sends, simulates its time, and runs it
+ * on a comm.
  */
 #ifndef LPT_RESEARCH_SCHEDULE_H
 #define LPT_RESEARCH_SCHEDULE_H
@@ -293,7 +294,40 @@ LPT_API lpt_status lpt_schedule_simulate(lpt_context *context, const lpt_schedul
                                          double *out_link_seconds);
 
 /**
- * @brief Destroys a schedule.
+ * @brief Reduces a tensor over all ranks by a schedule; every rank gets the result.
+ *
+ * Rank r of the comm is rank r of the topology. Every rank gets the same bits, on every engine, for any number of
+ * threads. A rank adds one received chunk after another in the order of the list: own + received.
+ *
+ * Shapes    Any shape, the same on all ranks; rows with any stride. The n elements in row order are cut into
+ *           `chunk_count` chunks of 32 · ceil(floor(n / 32) / chunk_count) elements. The last chunk ends at n, and
+ *           chunks may be empty.
+ *
+ * Formats   f64, f32, bf16 or f16; `output` as `input`.
+ *
+ * Rounding  f16 and bf16 are added in f32 and rounded after each addition, f64 in f64. The last addition of a chunk
+ *           multiplies by the factor before it rounds; AVERAGE has the factor `factor` / R.
+ *
+ * Overlap   `output` may be `input`.
+ *
+ * Device    Ranks on CPUs, whose transport has messages between two ranks.
+ *
+ * @param[in,out] comm        Communicator of this rank.
+ * @param[in]     schedule    The same sends on all ranks.
+ * @param[in]     input       The same shape on all ranks.
+ * @param[in]     options     NULL for the defaults; the same on all ranks. SUM or AVERAGE, `factor` and LPT_CHECK_ONLY.
+ * @param[out]    output      The shape and format of `input`.
+ * @param[out]    out_future  NULL: complete on return. Otherwise destroy with lpt_future_destroy().
+ * @retval LPT_INVALID_ARGUMENT  `schedule` has another number of ranks than `comm`.
+ * @retval LPT_UNSUPPORTED       `options` has a wire, a codec, an algorithm or another reduction. The comm is of GPUs
+ *                               or has no messages.
+ */
+LPT_API lpt_status lpt_schedule_all_reduce(lpt_context *context, lpt_comm *comm, const lpt_schedule *schedule,
+                                           const lpt_tensor *input, const lpt_reduce_options *options,
+                                           lpt_tensor *output, lpt_future **out_future);
+
+/**
+ * @brief Destroys a schedule; collectives in progress keep what they need.
  *
  * @param[in] schedule  NULL is allowed.
  */

@@ -2731,7 +2731,9 @@ extern "C" {
     pub fn lpt_schedule_sends(context: *mut lpt_context, schedule: *const lpt_schedule, send_count: i64, hop_count: i64, out_sends: *mut lpt_schedule_send, out_hop_counts: *mut i32, out_hops: *mut i32) -> lpt_status;
     /// Simulates the time of a schedule.
     pub fn lpt_schedule_simulate(context: *mut lpt_context, schedule: *const lpt_schedule, bytes: f64, reduce_bytes_per_second: f64, link_count: i64, out_seconds: *mut f64, out_link_seconds: *mut f64) -> lpt_status;
-    /// Destroys a schedule.
+    /// Reduces a tensor over all ranks by a schedule; every rank gets the result.
+    pub fn lpt_schedule_all_reduce(context: *mut lpt_context, comm: *mut lpt_comm, schedule: *const lpt_schedule, input: *const lpt_tensor, options: *const lpt_reduce_options, output: *mut lpt_tensor, out_future: *mut *mut lpt_future) -> lpt_status;
+    /// Destroys a schedule; collectives in progress keep what they need.
     pub fn lpt_schedule_destroy(schedule: *mut lpt_schedule);
     /// Computes the number of masks that a pattern allows (its diversity), in bits per element.
     pub fn lpt_sparse_diversity(context: *mut lpt_context, kept: i32, of: i32, direction: lpt_sparse_direction, count: lpt_sparse_count, out_bits: *mut f64) -> lpt_status;

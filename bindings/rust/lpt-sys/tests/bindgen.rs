@@ -599,6 +599,7 @@ fn functions_equal_those_of_bindgen() {
     assert_eq!(lpt_sys::lpt_schedule_read as *const () as usize, made::lpt_schedule_read as *const () as usize);
     assert_eq!(lpt_sys::lpt_schedule_sends as *const () as usize, made::lpt_schedule_sends as *const () as usize);
     assert_eq!(lpt_sys::lpt_schedule_simulate as *const () as usize, made::lpt_schedule_simulate as *const () as usize);
+    assert_eq!(lpt_sys::lpt_schedule_all_reduce as *const () as usize, made::lpt_schedule_all_reduce as *const () as usize);
     assert_eq!(lpt_sys::lpt_schedule_destroy as *const () as usize, made::lpt_schedule_destroy as *const () as usize);
     assert_eq!(lpt_sys::lpt_sparse_diversity as *const () as usize, made::lpt_sparse_diversity as *const () as usize);
     assert_eq!(lpt_sys::lpt_sparse_choose_kept as *const () as usize, made::lpt_sparse_choose_kept as *const () as usize);
