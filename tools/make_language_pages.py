@@ -70,7 +70,7 @@ def python_reference():
     lines = ["# Python reference", "", python_text(package), "", "```{py:module} lpt", "```", ""]
     for title, module in (("Tensors", "_tensor"), ("Casts and GEMM", "_ops"), ("Layers", "_nn"), ("Sparsity", "_sparse"),
                           ("Training", "_train"), ("Random numbers", "_options"), ("Contexts and devices", "_context"),
-                          ("Ranks", "_comm"), ("Codecs", "_codec"), ("Monitors and costs", "_monitor"),
+                          ("Ranks", "_comm"), ("Codecs", "_codec"), ("Monitors and costs", "_monitor"), ("Schedules", "_schedule"),
                           ("Exceptions", "_errors")):
         lines += [f"## {title}", ""]
         for node in [*ast.parse((folder / f"{module}.py").read_text(encoding="utf-8")).body, *(aliases if module == "_tensor" else [])]:

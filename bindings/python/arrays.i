@@ -166,6 +166,36 @@ static int handles_from(PyObject *object, const char *symbol, swig_type_info *ki
   if (PyObject_GetBuffer($input, &buffer_view, PyBUF_WRITABLE) != 0) SWIG_fail;
   $1 = (int64_t *)buffer_view.buf;
 }
+// Arrays of structs that have no struct_size, in buffers.
+%{
+// Checks that a buffer has memory for an array of the length that the library gets.
+static int check_buffer(const char *name, Py_ssize_t bytes, int64_t count, size_t item_bytes) {
+  if (count <= (int64_t)((size_t)bytes / item_bytes)) return 1;
+  PyErr_Format(PyExc_ValueError, "%s has %zd bytes: expected %zu for each of %lld items", name, bytes, item_bytes, (long long)count);
+  return 0;
+}
+%}
+%define LPT_STRUCT_ARRAY(type, name, count, out_name)
+%typemap(in) (const type *name, int64_t count) (Py_buffer buffer_view) {
+  if (PyObject_GetBuffer($input, &buffer_view, PyBUF_SIMPLE) != 0) SWIG_fail;
+  $1 = (type *)buffer_view.buf;
+  $2 = (int64_t)((size_t)buffer_view.len / sizeof(type));
+}
+%typemap(in) type *out_name (Py_buffer buffer_view) {
+  if (PyObject_GetBuffer($input, &buffer_view, PyBUF_WRITABLE) != 0) SWIG_fail;
+  $1 = (type *)buffer_view.buf;
+}
+%typemap(arginit) (const type *name, int64_t count), type *out_name { memset(&buffer_view$argnum, 0, sizeof buffer_view$argnum); }
+%typemap(freearg) (const type *name, int64_t count), type *out_name { PyBuffer_Release(&buffer_view$argnum); }
+%enddef
+LPT_STRUCT_ARRAY(lpt_topology_link, links, link_count, out_links)
+LPT_STRUCT_ARRAY(lpt_schedule_send, sends, send_count, out_sends)
+%typemap(in) double *out_link_seconds (Py_buffer buffer_view) {
+  if (PyObject_GetBuffer($input, &buffer_view, PyBUF_WRITABLE) != 0) SWIG_fail;
+  $1 = (double *)buffer_view.buf;
+}
+%typemap(arginit) double *out_link_seconds { memset(&buffer_view$argnum, 0, sizeof buffer_view$argnum); }
+%typemap(freearg) double *out_link_seconds { PyBuffer_Release(&buffer_view$argnum); }
 
 // Checks before a call that need several arguments.
 %define LPT_CHECK_BEFORE(function, checks)
@@ -194,6 +224,11 @@ LPT_CHECK_BEFORE(lpt_noise_measure, check_count("gradients", given2, "noisy", ar
 LPT_CHECK_BEFORE(lpt_format_choose, check_count("bytes", given3, "errors", given2) &&
                                     check_candidates(given2, arg4, arg5, buffer_view7.len))
 LPT_CHECK_BEFORE(lpt_cost_fit_link, check_count("bytes", given2, "seconds", arg4))
+LPT_CHECK_BEFORE(lpt_topology_links, check_buffer("out_links", buffer_view4.len, arg3, sizeof(lpt_topology_link)))
+LPT_CHECK_BEFORE(lpt_schedule_sends, check_buffer("out_sends", buffer_view5.len, arg3, sizeof(lpt_schedule_send)) &&
+                                     check_buffer("out_hop_counts", buffer_view6.len, arg3, sizeof(int32_t)) &&
+                                     check_buffer("out_hops", buffer_view7.len, arg4, sizeof(int32_t)))
+LPT_CHECK_BEFORE(lpt_schedule_simulate, check_buffer("out_link_seconds", buffer_view7.len, arg5, sizeof(double)))
 
 // Names, of which each may be None. The text belongs to the strings of the list.
 %typemap(in) const char *const *names (PyObject *texts = NULL) {
@@ -316,6 +351,7 @@ LPT_RETURNED(int32_t, out_kept, PyLong_FromLong)
 LPT_RETURNED(int32_t, out_is_done, PyLong_FromLong)
 LPT_RETURNED(int32_t, out_is_same, PyLong_FromLong)
 LPT_RETURNED(double, out_bits, PyFloat_FromDouble)
+LPT_RETURNED(double, out_seconds, PyFloat_FromDouble)
 LPT_RETURNED(double, out_magnitude, PyFloat_FromDouble)
 LPT_RETURNED(double, out_flips, PyFloat_FromDouble)
 %typemap(in, numinputs=0) const char **out_name (char *made = NULL) { $1 = &made; }
@@ -352,6 +388,8 @@ LPT_RETURNED(double, out_flips, PyFloat_FromDouble)
 %apply (const void *READ, size_t BYTES) { (const void *buffer, size_t buffer_bytes) };
 %apply int32_t *WRITTEN { int32_t *order };
 %apply int64_t *WRITTEN { int64_t *out_choices };
+%apply (const int64_t *NUMBERS, int64_t COUNT) { (const int64_t *extents, int32_t extent_count) };
+%apply int32_t *WRITTEN { int32_t *order, int32_t *out_hop_counts, int32_t *out_hops };
 %apply void *ADDRESS { void *managed, void *stream, void *event, void *nccl_comm };
 %typemap(out) void *lpt_context_stream "$result = PyLong_FromVoidPtr($1);"
 %apply const void *ADDRESS { const void *managed };

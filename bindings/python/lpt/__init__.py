@@ -15,7 +15,7 @@ from ._errors import (BY_STATUS as _BY_STATUS, Aborted, Busy, Cancelled, Error, 
 
 capi.set_error_classes(_BY_STATUS)
 
-from . import _comm, _context, _monitor, _nn, _ops, _sparse, _tensor, _train  # noqa: E402
+from . import _comm, _context, _monitor, _nn, _ops, _schedule, _sparse, _tensor, _train  # noqa: E402
 from ._codec import Codec  # noqa: E402
 from ._comm import *  # noqa: E402, F403
 from ._context import *  # noqa: E402, F403
@@ -23,6 +23,7 @@ from ._monitor import *  # noqa: E402, F403
 from ._nn import *  # noqa: E402, F403
 from ._ops import *  # noqa: E402, F403
 from ._options import Random  # noqa: E402
+from ._schedule import *  # noqa: E402, F403
 from ._sparse import *  # noqa: E402, F403
 from ._tensor import *  # noqa: E402, F403
 from ._train import *  # noqa: E402, F403
@@ -43,6 +44,7 @@ __all__ += _context.__all__
 __all__ += _monitor.__all__
 __all__ += _nn.__all__
 __all__ += _ops.__all__
+__all__ += _schedule.__all__
 __all__ += _sparse.__all__
 __all__ += _tensor.__all__
 __all__ += _train.__all__
