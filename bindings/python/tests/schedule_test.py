@@ -1,4 +1,9 @@
 """Topologies, and schedules of all-reduces: lists of sends, simulated times, and sums on local ranks."""
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
 import unittest
 from collections import defaultdict
 
@@ -69,6 +74,16 @@ class Schedules(unittest.TestCase):
             return total.tolist(), mean.tolist()
         for found in run(4, body):
             self.assertEqual(([10.0] * 100, [2.5] * 100), found)
+
+    def test_the_picture_of_the_documentation_is_that_of_the_sample(self):
+        root = pathlib.Path(os.environ["LPT_SOURCE_DIR"])
+        with tempfile.TemporaryDirectory() as folder:
+            picture = pathlib.Path(folder, "schedules.svg")
+            command = [sys.executable, root / "samples/python/schedules.py", "--svg", picture]
+            done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True)
+            self.assertIn("multitree         10", done.stdout)
+            expected = (root / "docs/_static/schedules.svg").read_text(encoding="utf-8")
+            self.assertEqual(expected, picture.read_text(encoding="utf-8"))
 
 
 if __name__ == "__main__":
