@@ -46,6 +46,14 @@ static int check_candidates(int64_t errors, int64_t tensors, int64_t candidates,
   return 0;
 }
 
+// Checks the length of times [ranks][steps][micro_batches]. The library checks the extents.
+static int check_times(int64_t found, int32_t ranks, int64_t steps, int32_t micro_batches) {
+  if ((double)found == (double)ranks * (double)steps * (double)micro_batches) return 1;
+  PyErr_Format(PyExc_ValueError, "seconds has %lld items: expected ranks x steps x micro_batches, %d x %lld x %d",
+               (long long)found, (int)ranks, (long long)steps, (int)micro_batches);
+  return 0;
+}
+
 // *out is NULL for None.
 static int numbers_from(PyObject *object, int64_t **out, int64_t *out_count) {
   *out = NULL;
@@ -229,6 +237,7 @@ LPT_CHECK_BEFORE(lpt_schedule_sends, check_buffer("out_sends", buffer_view5.len,
                                      check_buffer("out_hop_counts", buffer_view6.len, arg3, sizeof(int32_t)) &&
                                      check_buffer("out_hops", buffer_view7.len, arg4, sizeof(int32_t)))
 LPT_CHECK_BEFORE(lpt_schedule_simulate, check_buffer("out_link_seconds", buffer_view7.len, arg5, sizeof(double)))
+LPT_CHECK_BEFORE(lpt_drop_compute_fit, check_times(given2, arg3, arg4, arg5))
 
 // Names, of which each may be None. The text belongs to the strings of the list.
 %typemap(in) const char *const *names (PyObject *texts = NULL) {
@@ -383,6 +392,7 @@ LPT_RETURNED(double, out_flips, PyFloat_FromDouble)
                                 const int64_t *bytes };
 %apply (const int64_t *NUMBERS, int64_t COUNT) { (const int64_t *indices, int64_t count) };
 %apply const double *NUMBERS { const double *bytes, const double *errors };
+%apply const double *NUMBERS { const double *bytes, const double *seconds };
 %apply (const double *NUMBERS, int64_t COUNT) { (const double *seconds, int64_t count) };
 %apply (void *WRITTEN, size_t BYTES) { (void *buffer, size_t buffer_bytes) };
 %apply (const void *READ, size_t BYTES) { (const void *buffer, size_t buffer_bytes) };

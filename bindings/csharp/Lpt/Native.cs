@@ -510,6 +510,8 @@ namespace Lpt
         Signed = 0,
         Unsigned = 1,
         Additions = 2,
+    }
+
     /// <summary>Shape of a topology; one of lpt_topology_kind_values.</summary>
     public enum TopologyKind : int
     {
@@ -1766,6 +1768,26 @@ namespace Lpt
         }
     }
 
+    /// <summary>A threshold, and the speed that it gives.</summary>
+    [StructLayout(LayoutKind.Sequential)]
+    public unsafe struct DropComputeInfo
+    {
+        public UIntPtr StructSize;
+        public double ThresholdSeconds;
+        public double FullSeconds;
+        public double StepSeconds;
+        public double KeptFraction;
+        public double Speedup;
+
+        /// <summary>Returns the defaults of the library.</summary>
+        public static DropComputeInfo Default()
+        {
+            var value = default(DropComputeInfo);
+            Text.Initialize("lpt_drop_compute_info", &value, sizeof(DropComputeInfo));
+            return value;
+        }
+    }
+
     /// <summary>An emulated arithmetic of a GEMM; its members are in lpt/research/emulation.h.</summary>
     [StructLayout(LayoutKind.Sequential)]
     public unsafe struct GemmEmulation
@@ -1913,6 +1935,10 @@ namespace Lpt
         {
             var value = default(PowerInfo);
             Text.Initialize("lpt_power_info", &value, sizeof(PowerInfo));
+            return value;
+        }
+    }
+
     /// <summary>A directed link between two nodes.</summary>
     [StructLayout(LayoutKind.Sequential)]
     public unsafe struct TopologyLink
@@ -2365,6 +2391,8 @@ namespace Lpt
         [LibraryImport(Library)] public static partial Status lpt_cost_estimate(Context context, CostCollective collective, CostAlgorithm algorithm, int ranks, long elements, Format payload, CostLink* link, CostInfo* out_info);
         [LibraryImport(Library)] public static partial Status lpt_cost_fit_link(Context context, double* bytes, double* seconds, long count, CostLink* out_link);
         [LibraryImport(Library)] public static partial Status lpt_cost_break_even(Context context, CostCollective collective, CostAlgorithm algorithm, int ranks, Format plain, Format payload, CostCastRates* rates, CostLink* link, long* out_elements);
+        [LibraryImport(Library)] public static partial Status lpt_drop_compute_fit(Context context, double* seconds, int ranks, long steps, int micro_batches, double serial_seconds, double threshold_seconds, DropComputeInfo* out_info);
+        [LibraryImport(Library)] public static partial Status lpt_drop_compute_estimate(Context context, int ranks, int micro_batches, double mean_seconds, double deviation_seconds, double serial_seconds, double threshold_seconds, DropComputeInfo* out_info);
         [LibraryImport(Library)] public static partial Status lpt_exaq_softmax_forward(Context context, Tensor input, ExaqOptions* options, Tensor output);
         [LibraryImport(Library)] public static partial Status lpt_noise_measure(Context context, IntPtr* gradients, IntPtr* noisy, long count, NoiseOptions* options, NoiseInfo* out_info);
         [LibraryImport(Library)] public static partial Status lpt_swiglu_alignment(Context context, Tensor gate_weight, Tensor up_weight, Tensor cosines, SwigluAlignmentInfo* out_info);
@@ -2604,6 +2632,8 @@ namespace Lpt
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_cost_estimate(Context context, CostCollective collective, CostAlgorithm algorithm, int ranks, long elements, Format payload, CostLink* link, CostInfo* out_info);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_cost_fit_link(Context context, double* bytes, double* seconds, long count, CostLink* out_link);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_cost_break_even(Context context, CostCollective collective, CostAlgorithm algorithm, int ranks, Format plain, Format payload, CostCastRates* rates, CostLink* link, long* out_elements);
+        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_drop_compute_fit(Context context, double* seconds, int ranks, long steps, int micro_batches, double serial_seconds, double threshold_seconds, DropComputeInfo* out_info);
+        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_drop_compute_estimate(Context context, int ranks, int micro_batches, double mean_seconds, double deviation_seconds, double serial_seconds, double threshold_seconds, DropComputeInfo* out_info);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_exaq_softmax_forward(Context context, Tensor input, ExaqOptions* options, Tensor output);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_noise_measure(Context context, IntPtr* gradients, IntPtr* noisy, long count, NoiseOptions* options, NoiseInfo* out_info);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_swiglu_alignment(Context context, Tensor gate_weight, Tensor up_weight, Tensor cosines, SwigluAlignmentInfo* out_info);

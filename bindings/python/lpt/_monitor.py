@@ -1,7 +1,8 @@
-"""Monitoring of training runs, and a cost model of collectives."""
+"""Monitoring of training runs, a cost model of collectives, and thresholds of DropCompute."""
 from __future__ import annotations
 
-__all__ = ["Monitor", "collective_cost", "cost_break_even", "link_fit", "noise_measure", "swiglu_alignment"]
+__all__ = ["Monitor", "collective_cost", "cost_break_even", "drop_compute_estimate", "drop_compute_fit", "link_fit",
+           "noise_measure", "swiglu_alignment"]
 
 from . import capi
 from ._context import constant, handle_of, values_of
@@ -113,4 +114,33 @@ def collective_cost(collective: str, ranks: int, elements: int, payload: Format 
     capi.lpt_cost_estimate(handle_of(None), constant("LPT_COST_COLLECTIVE_", collective),
                              constant("LPT_COST_ALGORITHM_", algorithm), ranks, elements, format_number(payload),
                              _link(latency_seconds, bytes_per_second), values)
+    return values_of(values)
+
+
+def drop_compute_fit(seconds: Sequence[Sequence[Sequence[float]]], *, serial_seconds: float = 0.0,
+                     threshold_seconds: float = 0.0) -> Dict[str, Any]:
+    """Find the threshold at which slow ranks stop a step, from measured times (lpt_drop_compute_fit()).
+
+    seconds: times of micro-batches, [ranks][steps][micro_batches], nested sequences or an array. threshold_seconds: compute
+    the speedup of this threshold. Returns a dict of threshold_seconds, full_seconds, step_seconds, kept_fraction and speedup.
+    """
+    steps = [step for rank in seconds for step in rank]
+    count = len(steps[0]) if steps else 0
+    if any(len(rank) != len(seconds[0]) for rank in seconds) or any(len(step) != count for step in steps):
+        raise ValueError("seconds: expected as many steps of each rank, and as many micro-batches of each step")
+    values = capi.lpt_drop_compute_info()
+    capi.lpt_drop_compute_fit(handle_of(None), [float(one) for step in steps for one in step], len(seconds),
+                              len(seconds[0]) if steps else 0, count, serial_seconds, threshold_seconds, values)
+    return values_of(values)
+
+
+def drop_compute_estimate(ranks: int, micro_batches: int, mean_seconds: float, deviation_seconds: float, *,
+                          serial_seconds: float = 0.0, threshold_seconds: float = 0.0) -> Dict[str, Any]:
+    """Find the threshold at which slow ranks stop a step, for normal times of micro-batches (lpt_drop_compute_estimate()).
+
+    Returns a dict as drop_compute_fit() does, which is to prefer where times can be measured.
+    """
+    values = capi.lpt_drop_compute_info()
+    capi.lpt_drop_compute_estimate(handle_of(None), ranks, micro_batches, mean_seconds, deviation_seconds, serial_seconds,
+                                   threshold_seconds, values)
     return values_of(values)

@@ -149,6 +149,8 @@ class Arrays(unittest.TestCase):
             capi.lpt_noise_measure(self.context, [one], [one] * 2000, None, None)
         with self.assertRaisesRegex(ValueError, "bytes has 1 items: expected 2000, as seconds"):
             capi.lpt_cost_fit_link(self.context, [1.0], [1.0] * 2000, capi.lpt_cost_link())
+        with self.assertRaisesRegex(ValueError, "seconds has 1 items: expected ranks x steps x micro_batches, 2 x 1 x 1"):
+            capi.lpt_drop_compute_fit(self.context, [1.0], 2, 1, 1, 0.0, 0.0, capi.lpt_drop_compute_info())
 
     def test_that_must_outlive_a_call_are_rejected(self):
         with lpt.Comm.local(lpt.Group(1), 0) as comm, self.assertRaisesRegex(AttributeError, "names"):

@@ -249,6 +249,15 @@ class Ranks(unittest.TestCase):
         self.assertRaisesRegex(ValueError, "all_gather", lpt.collective_cost, "gather", 2, 1, latency_seconds=0.0,
                                bytes_per_second=1e6)
 
+    def test_thresholds_of_slow_ranks(self):
+        times = [[[1.0, 1.0], [1.0, 1.0]], [[1.0, 9.0], [1.0, 1.0]]]
+        found = lpt.drop_compute_fit(times, serial_seconds=1.0, threshold_seconds=2.0)
+        self.assertEqual((7 / 8, 7.0, 3.0), (found["kept_fraction"], found["full_seconds"], found["step_seconds"]))
+        self.assertLess(lpt.drop_compute_fit(times)["threshold_seconds"], 9.0)
+        self.assertAlmostEqual(1.0345, lpt.drop_compute_estimate(192, 12, 1.0, 0.1, serial_seconds=0.5)["speedup"], 3)
+        self.assertRaisesRegex(ValueError, "as many micro-batches", lpt.drop_compute_fit, [[[1.0], [1.0, 2.0]]])
+        self.assertRaisesRegex(ValueError, "ranks is 0", lpt.drop_compute_fit, [])
+
     def test_other_ranks_fail_after_a_rank_closes(self):
         def body(comm):
             if comm.rank == 1:

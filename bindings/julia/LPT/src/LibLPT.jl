@@ -362,6 +362,7 @@ const lpt_power_arithmetic = Int32
 const LPT_POWER_ARITHMETIC_SIGNED = lpt_power_arithmetic(0)
 const LPT_POWER_ARITHMETIC_UNSIGNED = lpt_power_arithmetic(1)
 const LPT_POWER_ARITHMETIC_ADDITIONS = lpt_power_arithmetic(2)
+
 const lpt_topology_kind = Int32
 const LPT_TOPOLOGY_KIND_TORUS = lpt_topology_kind(0)
 const LPT_TOPOLOGY_KIND_MESH = lpt_topology_kind(1)
@@ -949,6 +950,15 @@ struct lpt_cost_cast_rates
     decode_bytes_per_second::Cdouble
 end
 
+struct lpt_drop_compute_info
+    struct_size::Csize_t
+    threshold_seconds::Cdouble
+    full_seconds::Cdouble
+    step_seconds::Cdouble
+    kept_fraction::Cdouble
+    speedup::Cdouble
+end
+
 struct lpt_gemm_emulation
     struct_size::Csize_t
     arithmetic::lpt_gemm_arithmetic
@@ -1048,6 +1058,8 @@ struct lpt_power_info
     additions::Cdouble
     largest_code::Int64
     clipped_count::Int64
+end
+
 struct lpt_topology_link
     source::Int32
     target::Int32
@@ -1149,6 +1161,7 @@ _defaults(::Type{lpt_comm_codec}, value) = lpt_struct_init("lpt_comm_codec", val
 _defaults(::Type{lpt_cost_link}, value) = lpt_struct_init("lpt_cost_link", value, sizeof(lpt_cost_link))
 _defaults(::Type{lpt_cost_info}, value) = lpt_struct_init("lpt_cost_info", value, sizeof(lpt_cost_info))
 _defaults(::Type{lpt_cost_cast_rates}, value) = lpt_struct_init("lpt_cost_cast_rates", value, sizeof(lpt_cost_cast_rates))
+_defaults(::Type{lpt_drop_compute_info}, value) = lpt_struct_init("lpt_drop_compute_info", value, sizeof(lpt_drop_compute_info))
 _defaults(::Type{lpt_gemm_emulation}, value) = lpt_struct_init("lpt_gemm_emulation", value, sizeof(lpt_gemm_emulation))
 _defaults(::Type{lpt_comm_emulation}, value) = lpt_struct_init("lpt_comm_emulation", value, sizeof(lpt_comm_emulation))
 _defaults(::Type{lpt_exaq_options}, value) = lpt_struct_init("lpt_exaq_options", value, sizeof(lpt_exaq_options))
@@ -1371,6 +1384,8 @@ lpt_all_reduce_signs_share(context, comm, element_count, out_element_count) = cc
 lpt_cost_estimate(context, collective, algorithm, ranks, elements, payload, link, out_info) = ccall(_symbol(:lpt_cost_estimate), lpt_status, (Ptr{Cvoid}, lpt_cost_collective, lpt_cost_algorithm, Int32, Int64, lpt_format, Ptr{lpt_cost_link}, Ptr{lpt_cost_info}), context, collective, algorithm, ranks, elements, payload, link, out_info)
 lpt_cost_fit_link(context, bytes, seconds, count, out_link) = ccall(_symbol(:lpt_cost_fit_link), lpt_status, (Ptr{Cvoid}, Ptr{Cdouble}, Ptr{Cdouble}, Int64, Ptr{lpt_cost_link}), context, bytes, seconds, count, out_link)
 lpt_cost_break_even(context, collective, algorithm, ranks, plain, payload, rates, link, out_elements) = ccall(_symbol(:lpt_cost_break_even), lpt_status, (Ptr{Cvoid}, lpt_cost_collective, lpt_cost_algorithm, Int32, lpt_format, lpt_format, Ptr{lpt_cost_cast_rates}, Ptr{lpt_cost_link}, Ptr{Int64}), context, collective, algorithm, ranks, plain, payload, rates, link, out_elements)
+lpt_drop_compute_fit(context, seconds, ranks, steps, micro_batches, serial_seconds, threshold_seconds, out_info) = ccall(_symbol(:lpt_drop_compute_fit), lpt_status, (Ptr{Cvoid}, Ptr{Cdouble}, Int32, Int64, Int32, Cdouble, Cdouble, Ptr{lpt_drop_compute_info}), context, seconds, ranks, steps, micro_batches, serial_seconds, threshold_seconds, out_info)
+lpt_drop_compute_estimate(context, ranks, micro_batches, mean_seconds, deviation_seconds, serial_seconds, threshold_seconds, out_info) = ccall(_symbol(:lpt_drop_compute_estimate), lpt_status, (Ptr{Cvoid}, Int32, Int32, Cdouble, Cdouble, Cdouble, Cdouble, Ptr{lpt_drop_compute_info}), context, ranks, micro_batches, mean_seconds, deviation_seconds, serial_seconds, threshold_seconds, out_info)
 lpt_exaq_softmax_forward(context, input, options, output) = ccall(_symbol(:lpt_exaq_softmax_forward), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, Ptr{lpt_exaq_options}, Ptr{Cvoid}), context, input, options, output)
 lpt_noise_measure(context, gradients, noisy, count, options, out_info) = ccall(_symbol(:lpt_noise_measure), lpt_status, (Ptr{Cvoid}, Ptr{Ptr{Cvoid}}, Ptr{Ptr{Cvoid}}, Int64, Ptr{lpt_noise_options}, Ptr{lpt_noise_info}), context, gradients, noisy, count, options, out_info)
 lpt_swiglu_alignment(context, gate_weight, up_weight, cosines, out_info) = ccall(_symbol(:lpt_swiglu_alignment), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Cvoid}, Ptr{lpt_swiglu_alignment_info}), context, gate_weight, up_weight, cosines, out_info)

@@ -413,6 +413,7 @@ pub type lpt_power_arithmetic = i32;
 pub const LPT_POWER_ARITHMETIC_SIGNED: lpt_power_arithmetic = 0;
 pub const LPT_POWER_ARITHMETIC_UNSIGNED: lpt_power_arithmetic = 1;
 pub const LPT_POWER_ARITHMETIC_ADDITIONS: lpt_power_arithmetic = 2;
+
 /// Shape of a topology; one of lpt_topology_kind_values.
 pub type lpt_topology_kind = i32;
 pub const LPT_TOPOLOGY_KIND_TORUS: lpt_topology_kind = 0;
@@ -1324,6 +1325,18 @@ pub struct lpt_cost_cast_rates {
     pub decode_bytes_per_second: f64,
 }
 
+/// A threshold, and the speed that it gives.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct lpt_drop_compute_info {
+    pub struct_size: usize,
+    pub threshold_seconds: f64,
+    pub full_seconds: f64,
+    pub step_seconds: f64,
+    pub kept_fraction: f64,
+    pub speedup: f64,
+}
+
 /// An emulated arithmetic of a GEMM; its members are in lpt/research/emulation.h.
 #[repr(C)]
 #[derive(Clone, Copy)]
@@ -1409,6 +1422,8 @@ pub struct lpt_power_info {
     pub additions: f64,
     pub largest_code: i64,
     pub clipped_count: i64,
+}
+
 /// A directed link between two nodes.
 #[repr(C)]
 #[derive(Clone, Copy)]
@@ -2140,6 +2155,18 @@ impl Default for lpt_cost_cast_rates {
     }
 }
 
+impl Default for lpt_drop_compute_info {
+    fn default() -> Self {
+        let mut value = std::mem::MaybeUninit::<Self>::zeroed();
+        // All members accept any bytes, so that zeros are a valid lpt_drop_compute_info.
+        unsafe {
+            let name = b"lpt_drop_compute_info\0".as_ptr().cast();
+            lpt_struct_init(name, value.as_mut_ptr().cast(), std::mem::size_of::<Self>());
+            value.assume_init()
+        }
+    }
+}
+
 impl Default for lpt_gemm_emulation {
     fn default() -> Self {
         let mut value = std::mem::MaybeUninit::<Self>::zeroed();
@@ -2230,6 +2257,12 @@ impl Default for lpt_power_info {
         // All members accept any bytes, so that zeros are a valid lpt_power_info.
         unsafe {
             let name = b"lpt_power_info\0".as_ptr().cast();
+            lpt_struct_init(name, value.as_mut_ptr().cast(), std::mem::size_of::<Self>());
+            value.assume_init()
+        }
+    }
+}
+
 impl Default for lpt_topology_info {
     fn default() -> Self {
         let mut value = std::mem::MaybeUninit::<Self>::zeroed();
@@ -2687,6 +2720,10 @@ extern "C" {
     pub fn lpt_cost_fit_link(context: *mut lpt_context, bytes: *const f64, seconds: *const f64, count: i64, out_link: *mut lpt_cost_link) -> lpt_status;
     /// Computes from how many elements a collective takes less time with cast elements.
     pub fn lpt_cost_break_even(context: *mut lpt_context, collective: lpt_cost_collective, algorithm: lpt_cost_algorithm, ranks: i32, plain: lpt_format, payload: lpt_format, rates: *const lpt_cost_cast_rates, link: *const lpt_cost_link, out_elements: *mut i64) -> lpt_status;
+    /// Finds the threshold with the maximum speedup from measured times, or computes the speedup of a threshold.
+    pub fn lpt_drop_compute_fit(context: *mut lpt_context, seconds: *const f64, ranks: i32, steps: i64, micro_batches: i32, serial_seconds: f64, threshold_seconds: f64, out_info: *mut lpt_drop_compute_info) -> lpt_status;
+    /// Finds the threshold with the maximum speedup for normal times, or computes the speedup of a threshold.
+    pub fn lpt_drop_compute_estimate(context: *mut lpt_context, ranks: i32, micro_batches: i32, mean_seconds: f64, deviation_seconds: f64, serial_seconds: f64, threshold_seconds: f64, out_info: *mut lpt_drop_compute_info) -> lpt_status;
     /// Computes a softmax along the last axis, with the argument of exp rounded to one of 2^bits levels.
     pub fn lpt_exaq_softmax_forward(context: *mut lpt_context, input: *const lpt_tensor, options: *const lpt_exaq_options, output: *mut lpt_tensor) -> lpt_status;
     /// Measures the noise that quantization adds to gradients, relative to their norm: |g| / |q(g) - g|.

@@ -63,6 +63,7 @@ fn sizes_of_structs_equal_those_of_bindgen() {
     assert_eq!(size_of::<lpt_sys::lpt_cost_link>(), size_of::<made::lpt_cost_link>());
     assert_eq!(size_of::<lpt_sys::lpt_cost_info>(), size_of::<made::lpt_cost_info>());
     assert_eq!(size_of::<lpt_sys::lpt_cost_cast_rates>(), size_of::<made::lpt_cost_cast_rates>());
+    assert_eq!(size_of::<lpt_sys::lpt_drop_compute_info>(), size_of::<made::lpt_drop_compute_info>());
     assert_eq!(size_of::<lpt_sys::lpt_gemm_emulation>(), size_of::<made::lpt_gemm_emulation>());
     assert_eq!(size_of::<lpt_sys::lpt_comm_emulation>(), size_of::<made::lpt_comm_emulation>());
     assert_eq!(size_of::<lpt_sys::lpt_exaq_options>(), size_of::<made::lpt_exaq_options>());
@@ -577,6 +578,8 @@ fn functions_equal_those_of_bindgen() {
     assert_eq!(lpt_sys::lpt_cost_estimate as *const () as usize, made::lpt_cost_estimate as *const () as usize);
     assert_eq!(lpt_sys::lpt_cost_fit_link as *const () as usize, made::lpt_cost_fit_link as *const () as usize);
     assert_eq!(lpt_sys::lpt_cost_break_even as *const () as usize, made::lpt_cost_break_even as *const () as usize);
+    assert_eq!(lpt_sys::lpt_drop_compute_fit as *const () as usize, made::lpt_drop_compute_fit as *const () as usize);
+    assert_eq!(lpt_sys::lpt_drop_compute_estimate as *const () as usize, made::lpt_drop_compute_estimate as *const () as usize);
     assert_eq!(lpt_sys::lpt_exaq_softmax_forward as *const () as usize, made::lpt_exaq_softmax_forward as *const () as usize);
     assert_eq!(lpt_sys::lpt_noise_measure as *const () as usize, made::lpt_noise_measure as *const () as usize);
     assert_eq!(lpt_sys::lpt_swiglu_alignment as *const () as usize, made::lpt_swiglu_alignment as *const () as usize);

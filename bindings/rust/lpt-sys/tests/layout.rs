@@ -727,6 +727,17 @@ fn lpt_cost_cast_rates_is_laid_out_as_in_c() {
 }
 
 #[test]
+fn lpt_drop_compute_info_is_laid_out_as_in_c() {
+    assert_eq!(size_of::<lpt_drop_compute_info>(), 48);
+    assert_eq!(offset!(lpt_drop_compute_info, struct_size), 0);
+    assert_eq!(offset!(lpt_drop_compute_info, threshold_seconds), 8);
+    assert_eq!(offset!(lpt_drop_compute_info, full_seconds), 16);
+    assert_eq!(offset!(lpt_drop_compute_info, step_seconds), 24);
+    assert_eq!(offset!(lpt_drop_compute_info, kept_fraction), 32);
+    assert_eq!(offset!(lpt_drop_compute_info, speedup), 40);
+}
+
+#[test]
 fn lpt_gemm_emulation_is_laid_out_as_in_c() {
     assert_eq!(size_of::<lpt_gemm_emulation>(), 16);
     assert_eq!(offset!(lpt_gemm_emulation, struct_size), 0);
@@ -803,6 +814,9 @@ fn lpt_power_info_is_laid_out_as_in_c() {
     assert_eq!(offset!(lpt_power_info, additions), 8);
     assert_eq!(offset!(lpt_power_info, largest_code), 16);
     assert_eq!(offset!(lpt_power_info, clipped_count), 24);
+}
+
+#[test]
 fn lpt_topology_link_is_laid_out_as_in_c() {
     assert_eq!(size_of::<lpt_topology_link>(), 24);
     assert_eq!(offset!(lpt_topology_link, source), 0);

@@ -700,6 +700,8 @@ impl PowerArithmetic {
     pub const SIGNED: PowerArithmetic = PowerArithmetic(sys::LPT_POWER_ARITHMETIC_SIGNED);
     pub const UNSIGNED: PowerArithmetic = PowerArithmetic(sys::LPT_POWER_ARITHMETIC_UNSIGNED);
     pub const ADDITIONS: PowerArithmetic = PowerArithmetic(sys::LPT_POWER_ARITHMETIC_ADDITIONS);
+}
+
 /// Shape of a topology.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[repr(transparent)]
