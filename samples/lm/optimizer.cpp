@@ -114,8 +114,8 @@ std::vector<const Parameter *> ModelOptimizer::like(const Parameter &parameter) 
   return found;
 }
 
-void ModelOptimizer::step(lpt_context *context, double learning_rate, int64_t passes, uint32_t step) {
-  const double norm = gradient_norm(context) / static_cast<double>(passes);
+void ModelOptimizer::step(lpt_context *context, double learning_rate, double passes, uint32_t step) {
+  const double norm = gradient_norm(context) / passes;
   lpt_optimizer_step_options options = LPT_OPTIMIZER_STEP_OPTIONS_INIT;
   options.largest_norm = settings_.largest_norm;
   options.gradient_norm = norm;
@@ -137,7 +137,7 @@ void ModelOptimizer::step(lpt_context *context, double learning_rate, int64_t pa
       values.push_back(one->value.get());
     }
     options.learning_rate = learning_rate * gain_of(parameter);
-    options.gradient_scale = gradient_scale(parameter) / static_cast<double>(passes);
+    options.gradient_scale = gradient_scale(parameter) / passes;
     const auto count = static_cast<int64_t>(indices.size());
     check(context, sharers_ == nullptr
                        ? lpt_optimizer_step(context, handle_.get(), indices.data(), count, gradients.data(), &options,

@@ -26,8 +26,8 @@ class ModelOptimizer {
                  const OptimizerSettings &settings, uint64_t seed, TensorRanks *ranks = nullptr,
                  DataRanks *sharers = nullptr);
 
-  // Runs one step with gradients that are the sum of `passes` passes.
-  void step(lpt_context *context, double learning_rate, int64_t passes, uint32_t step);
+  // Runs one step with gradients that are the sum of `passes` passes; a fraction is a mean over ranks.
+  void step(lpt_context *context, double learning_rate, double passes, uint32_t step);
 
   // Returns the number of steps skipped because a gradient was not finite.
   int64_t skipped_steps(lpt_context *context) const;

@@ -43,6 +43,16 @@ void reduce_many(lpt_context *context, const Comm &comm, const std::vector<lpt_t
                                      &options, nullptr));
 }
 
+template <typename T>
+std::vector<T> gather_rows(lpt_context *context, const Comm &comm, std::span<const T> part) {
+  const auto count = static_cast<int64_t>(part.size());
+  const Matrix<T> mine(context, 1, count);
+  const Matrix<T> whole(context, read(context, comm).rank_count, count);
+  std::copy(part.begin(), part.end(), mine.row(0));
+  check(context, lpt_all_gather(context, comm.get(), mine.tensor(), nullptr, nullptr, whole.tensor(), nullptr));
+  return {whole.values().begin(), whole.values().end()};
+}
+
 }  // namespace
 
 TensorRanks::TensorRanks(lpt_context *context, Comm comm, int64_t width, const Synchrony &synchrony)
@@ -64,12 +74,7 @@ void TensorRanks::sum(lpt_context *context, const std::vector<lpt_tensor *> &ten
 }
 
 std::vector<float> TensorRanks::gather(lpt_context *context, std::span<const float> part) {
-  const auto count = static_cast<int64_t>(part.size());
-  const Matrix<float> mine(context, 1, count);
-  const Matrix<float> whole(context, ranks_, count);
-  std::copy(part.begin(), part.end(), mine.row(0));
-  check(context, lpt_all_gather(context, comm_.get(), mine.tensor(), nullptr, nullptr, whole.tensor(), nullptr));
-  return {whole.values().begin(), whole.values().end()};
+  return gather_rows(context, comm_, part);
 }
 
 void TensorRanks::leave() { comm_.reset(); }
@@ -106,11 +111,15 @@ void DataRanks::ready(lpt_context *context, const Parameter &parameter) {
 
 void DataRanks::wait(lpt_context *context) { check(context, lpt_gradient_buckets_wait(context, buckets_.get())); }
 
-double DataRanks::average(lpt_context *context, double number) {
-  const Matrix<double> one(context, 1, 1);
-  *one.row(0) = number;
-  reduce_many(context, comm_, {one.tensor()}, LPT_REDUCTION_AVERAGE);
-  return *one.row(0);
+void DataRanks::average(lpt_context *context, std::span<double> numbers) {
+  const Matrix<double> means(context, 1, static_cast<int64_t>(numbers.size()));
+  std::copy(numbers.begin(), numbers.end(), means.row(0));
+  reduce_many(context, comm_, {means.tensor()}, LPT_REDUCTION_AVERAGE);
+  std::copy_n(means.row(0), numbers.size(), numbers.begin());
+}
+
+std::vector<double> DataRanks::gather(lpt_context *context, std::span<const double> numbers) {
+  return gather_rows(context, comm_, numbers);
 }
 
 void DataRanks::leave() { comm_.reset(); }

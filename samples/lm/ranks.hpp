@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <deque>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -73,8 +74,11 @@ class DataRanks {
   void ready(lpt_context *context, const Parameter &parameter);
   void wait(lpt_context *context);
 
-  // Returns the mean over ranks.
-  double average(lpt_context *context, double number);
+  // Replaces each number by its mean over ranks.
+  void average(lpt_context *context, std::span<double> numbers);
+
+  // Returns the numbers of all ranks, in their order.
+  std::vector<double> gather(lpt_context *context, std::span<const double> numbers);
 
   // For collective calls of all these ranks.
   lpt_comm *handle() const { return comm_.get(); }

@@ -17,6 +17,8 @@ constexpr auto kWatchPause = std::chrono::milliseconds(50);
 struct Lane {
   std::atomic<int64_t> steps = 0;
   std::atomic<double> loss = 0.0;
+  std::atomic<double> kept = 1.0;
+  std::atomic<double> threshold = std::numeric_limits<double>::infinity();
   std::atomic<bool> is_done = false;
   std::exception_ptr reason;  // read after the thread has ended
 };
@@ -26,6 +28,8 @@ void run_lane(Trainer &trainer, int64_t step, std::atomic<bool> &is_stopped, Lan
     while (trainer.steps_done() < step && !is_stopped) {
       trainer.train_until(trainer.steps_done() + 1);
       lane.loss = trainer.measured().training.back();
+      lane.kept = trainer.measured().kept_fraction(trainer.drop().first_step);
+      lane.threshold = trainer.drop().threshold;
       lane.steps = trainer.steps_done();
     }
   } catch (...) {
@@ -41,7 +45,7 @@ void run_lane(Trainer &trainer, int64_t step, std::atomic<bool> &is_stopped, Lan
 std::vector<Standing> standings(const std::deque<Lane> &lanes) {
   std::vector<Standing> all;
   for (const Lane &lane : lanes) {
-    all.push_back({.steps = lane.steps, .loss = lane.loss});
+    all.push_back({.steps = lane.steps, .loss = lane.loss, .kept = lane.kept, .threshold = lane.threshold});
   }
   return all;
 }

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <limits>
 #include <memory>
 #include <span>
 
@@ -14,6 +15,8 @@ namespace lm {
 struct Standing {
   int64_t steps = 0;
   double loss = 0.0;  // of its last step, in bits per byte
+  double kept = 1.0;  // fraction of the micro-batches since the threshold was set
+  double threshold = std::numeric_limits<double>::infinity();
 };
 
 // Runs on the calling thread several times per second.

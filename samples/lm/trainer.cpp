@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <cstring>
 #include <numbers>
 #include <numeric>
 #include <string_view>
@@ -70,6 +71,11 @@ double learning_rate_at(const TrainSettings &settings, int64_t step) {
 
 double Measured::training_seconds() const { return std::accumulate(step_seconds.begin(), step_seconds.end(), 0.0); }
 
+double Measured::kept_fraction(int64_t first_step) const {
+  const auto begin = kept.begin() + std::min<int64_t>(first_step, std::ssize(kept));
+  return begin == kept.end() ? 1.0 : std::accumulate(begin, kept.end(), 0.0) / static_cast<double>(kept.end() - begin);
+}
+
 Trainer::Trainer(const TrainSettings &settings, const Precision &precision, const ByteText &text, int32_t threads,
                  const Parallel &parallel)
     : settings_(settings),
@@ -88,6 +94,7 @@ Trainer::Trainer(const TrainSettings &settings, const Precision &precision, cons
                   .rows_of_a_pass = batches_.pass_sequences() * settings.shape.sequence},
                  settings.seed, parallel.tensor, settings.zero == 1 ? parallel.data : nullptr),
       monitor_(make_monitor(context_.get())),
+      clock_(settings.drop, settings.micro_batches, settings.seed, parallel),
       is_dense_part_(precision.dense_share > 0.0) {
   if (settings.is_watched) {
     noise_ = std::make_unique<NoiseMeter>(context_.get(), settings.shape, precision, batches_.pass_sequences());
@@ -125,8 +132,9 @@ Pass Trainer::pass_of(int64_t micro_batch, bool is_training) const {
           .step = static_cast<uint32_t>(steps_done() * settings_.micro_batches + micro_batch)};
 }
 
-// Runs forward and backward for one micro-batch. Gradients accumulate to the sum of the means of the passes.
-double Trainer::pass(int64_t micro_batch) {
+// Runs forward and backward for one micro-batch. Gradients accumulate to the sum of the means of the passes. Returns the loss, or
+// nothing if the rank has to stop before backward.
+std::optional<double> Trainer::pass(int64_t micro_batch) {
   const Batch batch = batches_.training(steps_done(), micro_batch);
   Pass pass = pass_of(micro_batch, true);
   model_.forward(context_.get(), batch.inputs, pass, activations_);
@@ -134,13 +142,34 @@ double Trainer::pass(int64_t micro_batch) {
   if (!std::isfinite(loss)) {
     throw Error(fmt::format("the loss of step {} is not a number: try a smaller learning rate", steps_done() + 1));
   }
-  const bool is_last = micro_batch + 1 == settings_.micro_batches;
+  if (clock_.is_over()) {
+    return std::nullopt;
+  }
+  // A rank that may stop does not know its last pass.
+  const bool is_last = micro_batch + 1 == settings_.micro_batches && !settings_.drop.is_enabled;
   if (parallel_.data != nullptr && is_last) {
     parallel_.data->begin(context_.get());
     pass.ranks = parallel_.data;
   }
   model_.backward(context_.get(), batch.inputs, pass, activations_);
   return loss;
+}
+
+// Runs the passes of this rank until the threshold. Returns the number of complete ones, and the sum of their losses divided by
+// the number without a threshold.
+int64_t Trainer::run_passes(double &out_loss) {
+  out_loss = 0.0;
+  clock_.begin_step(steps_done());
+  for (int64_t micro_batch = 0; micro_batch < settings_.micro_batches; ++micro_batch) {
+    clock_.begin_micro_batch(micro_batch);
+    const std::optional<double> loss = clock_.is_over() ? std::nullopt : pass(micro_batch);
+    if (!loss) {
+      return micro_batch;
+    }
+    clock_.end_micro_batch();
+    out_loss += *loss / static_cast<double>(settings_.micro_batches);
+  }
+  return settings_.micro_batches;
 }
 
 double Trainer::loss_to_gradient(const Batch &batch) {
@@ -173,33 +202,57 @@ void Trainer::join_gradients() {
   }
 }
 
+// Starts the reduction after the last pass. A rank without a complete pass adds zeros.
+void Trainer::join_gradients_of(int64_t passes) {
+  parallel_.data->begin(context_.get());
+  for (const Parameter &parameter : model_.parameters()) {
+    if (passes == 0) {
+      std::memset(tensor_data(context_.get(), parameter.gradient.get()), 0,
+                  tensor_bytes(context_.get(), parameter.gradient.get()));
+    }
+    parallel_.data->ready(context_.get(), parameter);
+  }
+}
+
 double Trainer::step() {
   lpt_context *context = context_.get();
-  const auto passes = static_cast<double>(settings_.micro_batches);
   double loss = 0.0;
-  for (int64_t micro_batch = 0; micro_batch < settings_.micro_batches; ++micro_batch) {
-    loss += pass(micro_batch) / passes;
+  const int64_t own_passes = run_passes(loss);
+  if (settings_.drop.is_enabled) {
+    join_gradients_of(own_passes);
   }
   join_gradients();
+  double means[] = {loss, static_cast<double>(own_passes)};
   if (parallel_.data != nullptr) {
-    loss = parallel_.data->average(context, loss);
+    parallel_.data->average(context, means);
   }
+  // Gradients are divided by the passes that all ranks completed, so that their mean has no bias.
+  const double passes = means[1], kept = passes / static_cast<double>(settings_.micro_batches);
   const auto number = static_cast<uint32_t>(steps_done());
-  decay_masked_weights();
-  optimizer_.step(context, learning_rate_at(settings_, steps_done()), settings_.micro_batches, number);
+  if (passes > 0.0) {
+    loss = means[0] / kept;
+    decay_masked_weights(passes);
+    optimizer_.step(context, learning_rate_at(settings_, steps_done()), passes, number);
+  } else {
+    loss = measured_.training.empty() ? 0.0 : measured_.training.back() * kNatsPerBit;  // the step is skipped
+  }
+  if (settings_.drop.is_enabled) {
+    measured_.kept.push_back(kept);
+  }
   const std::vector<lpt_linear *> linears = handles_of(model_.linears());
   check(context, lpt_linear_update_scalers(context, linears.data(), static_cast<int64_t>(linears.size())));
   model_.prepare(context, number + 1);
+  clock_.end_step(context);
   return loss;
 }
 
 // Decays the weights that the sparse masks drop, so that the masks converge.
-void Trainer::decay_masked_weights() {
+void Trainer::decay_masked_weights(double passes) {
   if (precision_.mask_decay == 0.0 || is_dense_part_) {
     return;
   }
   lpt_context *context = context_.get();
-  const double rate = precision_.mask_decay * static_cast<double>(settings_.micro_batches) * loss_scale_;
+  const double rate = precision_.mask_decay * passes * loss_scale_;
   for (Block<float> &block : model_.blocks()) {
     for (const Linear *linear : block.linears()) {
       const Parameter &weight = linear->weight();

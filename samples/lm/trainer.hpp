@@ -3,11 +3,13 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "archive.hpp"
 #include "data.hpp"
+#include "drop_compute.hpp"
 #include "model.hpp"
 #include "noise.hpp"
 #include "optimizer.hpp"
@@ -29,6 +31,7 @@ struct TrainSettings {
   double raised_from = 0.9;          // fraction of all steps
   int64_t zero = 0;                  // 1: ranks that share the batch share the optimizer state (ZeRO 1)
   bool is_watched = false;           // records noise, scales and alignment at each validation
+  DropSettings drop;
 };
 
 // Linear warm-up over the first twentieth, then half a cosine down to a tenth of the peak.
@@ -40,8 +43,12 @@ struct Measured {
   std::vector<double> validation;         // bits per byte
   std::vector<double> noise_ratio;        // |gradient| / |noise| at each validation, if is_watched
   std::vector<double> step_seconds;       // of every step of this process
+  std::vector<double> kept;               // fraction of the micro-batches of every step, if ranks may stop
 
   double training_seconds() const;
+
+  // Returns the mean of `kept` from a step on; 1 if it is empty.
+  double kept_fraction(int64_t first_step) const;
 };
 
 struct Bytes {
@@ -71,6 +78,7 @@ class Trainer {
 
   int64_t steps_done() const { return static_cast<int64_t>(measured_.training.size()); }
   const Measured &measured() const { return measured_; }
+  const DropResult &drop() const { return clock_.result(); }
   int64_t bytes_per_step() const { return settings_.batch * settings_.shape.sequence; }
   Bytes bytes();
   int64_t parameter_count() const;
@@ -95,15 +103,17 @@ class Trainer {
 
  private:
   double step();
-  double pass(int64_t micro_batch);
+  int64_t run_passes(double &out_loss);
+  std::optional<double> pass(int64_t micro_batch);
   double loss_to_gradient(const Batch &batch);
   void join_norms();
   void join_gradients();
+  void join_gradients_of(int64_t passes);
   double validate();
   void watch();
   void raise_if_due();
   void end_dense_part_if_due();
-  void decay_masked_weights();
+  void decay_masked_weights(double passes);
   int64_t first_raised_step() const;
   Pass pass_of(int64_t micro_batch, bool is_training) const;
 
@@ -120,6 +130,7 @@ class Trainer {
   std::unique_ptr<NoiseMeter> noise_;
   Monitor monitor_;
   Measured measured_;
+  MicroBatchClock clock_;
   bool is_raised_ = false;
   bool is_dense_part_;         // blocks do not use their recipe yet
   double busy_seconds_ = 0.0;  // since the profile began

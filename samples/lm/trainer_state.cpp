@@ -154,6 +154,9 @@ void Trainer::save(ArchiveWriter &archive, const std::string &prefix) {
   archive.put_numbers(prefix + "/validation_steps", measured_.validation_steps);
   archive.put_numbers(prefix + "/validation", measured_.validation);
   archive.put_numbers(prefix + "/noise_ratio", measured_.noise_ratio);
+  archive.put_numbers(prefix + "/kept", measured_.kept);
+  archive.put_numbers(prefix + "/drop",
+                      std::vector<double>{drop().threshold, static_cast<double>(drop().first_step), drop().speedup});
 }
 
 void Trainer::load(const ArchiveReader &archive, const std::string &prefix) {
@@ -180,6 +183,9 @@ void Trainer::load(const ArchiveReader &archive, const std::string &prefix) {
   measured_.validation_steps = archive.get_numbers<int64_t>(prefix + "/validation_steps");
   measured_.validation = archive.get_numbers<double>(prefix + "/validation");
   measured_.noise_ratio = archive.get_numbers<double>(prefix + "/noise_ratio");
+  measured_.kept = archive.get_numbers<double>(prefix + "/kept");
+  const std::vector<double> drop = archive.get_numbers<double>(prefix + "/drop");
+  clock_.set_result({.threshold = drop.at(0), .first_step = static_cast<int64_t>(drop.at(1)), .speedup = drop.at(2)});
   model_.prepare(context, static_cast<uint32_t>(steps_done()));
 }
 

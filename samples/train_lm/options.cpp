@@ -13,6 +13,8 @@ namespace train_lm {
 
 namespace {
 
+constexpr double kLargestStragglers = 1000.0;
+
 // Calls `visit` with the name, the variable and the help text of every setting that a checkpoint stores.
 template <typename Visit>
 void visit_settings(Options &options, Visit &&visit) {
@@ -35,6 +37,10 @@ void visit_settings(Options &options, Visit &&visit) {
   visit("--zero", train.zero, "1: data-parallel ranks shard the optimizer state");
   visit("--sync", options.synced, "Fraction of the residual columns that tensor-parallel ranks synchronize (CAAT)");
   visit("--wire", options.wire, "Wire format of these columns, for example int8_1x32; empty: f32");
+  visit("--drop-compute", options.drop,
+        "Data-parallel ranks stop a step after this time: seconds, or auto (DropCompute); empty: never");
+  visit("--stragglers", train.drop.stragglers,
+        "Factor of random delays of micro-batches: 1 adds half of the shortest one on average; 0: no delays");
   visit("--steps", train.steps, "Optimizer steps");
   visit("--batch", train.batch, "Windows per optimizer step");
   visit("--micro-batches", train.micro_batches, "Forward and backward passes per optimizer step");
@@ -154,6 +160,28 @@ void check_ranks(const Options &options) {
   }
 }
 
+void check_drop(const Options &options) {
+  const double stragglers = options.train.drop.stragglers;
+  if (!(stragglers >= 0.0 && stragglers <= kLargestStragglers)) {
+    throw lm::Error(fmt::format("--stragglers is {}, expected 0 to {}", stragglers, kLargestStragglers));
+  }
+  if (options.drop.empty()) {
+    return;
+  }
+  drop_of(options);
+  if (options.grid.data < 2 || options.grid.tensor > 1) {
+    throw lm::Error("--drop-compute stops ranks that share the batch, expected --dp of at least 2 and --tp 1 with it");
+  }
+  if (options.train.micro_batches < 2) {
+    throw lm::Error("--drop-compute drops micro-batches, expected --micro-batches of at least 2 with it");
+  }
+  constexpr int64_t kMeasured = lm::kDropWarmUpSteps + lm::kDropMeasuredSteps;
+  if (options.drop == "auto" && options.train.steps <= kMeasured) {
+    throw lm::Error(fmt::format("--steps is {}, expected more than the {} that --drop-compute auto measures",
+                                options.train.steps, kMeasured));
+  }
+}
+
 void check_options(const Options &options) {
   check_at_least("--tp", options.grid.tensor, 1);
   check_at_least("--dp", options.grid.data, 1);
@@ -171,6 +199,7 @@ void check_options(const Options &options) {
   check_at_least("--stop-after", options.stop_after, 0);
   check_at_least("--threads", options.threads, 0);
   check_at_least("--sample-bytes", options.sample_bytes, 0);
+  check_drop(options);
   check_above_zero("--learning-rate", options.train.learning_rate);
   check_above_zero("--temperature", options.temperature);
 }
@@ -195,7 +224,21 @@ Options parse_options(int argument_count, char **arguments) {
   }
   check_options(options);
   options.train.raised = lm::raised_of(options.raised);
+  options.train.drop = drop_of(options);
   return options;
+}
+
+lm::DropSettings drop_of(const Options &options) {
+  lm::DropSettings drop = options.train.drop;
+  drop.is_enabled = !options.drop.empty();
+  if (drop.is_enabled && options.drop != "auto") {
+    char *end = nullptr;
+    drop.threshold = std::strtod(options.drop.c_str(), &end);
+    if (*end != '\0' || !(drop.threshold > 0.0) || !std::isfinite(drop.threshold)) {
+      throw lm::Error(fmt::format("--drop-compute is {}, expected auto or seconds above 0", options.drop));
+    }
+  }
+  return drop;
 }
 
 lm::Synchrony synchrony_of(const Options &options) {

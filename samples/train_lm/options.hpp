@@ -21,6 +21,7 @@ struct Options {
   lm::Grid grid;
   double synced = 1.0;  // fraction of the channels of the stream that tensor-parallel ranks reduce
   std::string wire;     // wire format of these reductions; empty: f32
+  std::string drop;     // threshold of ranks in seconds, or "auto"; empty: none
 
   std::string data;
   std::string out = "build/run";
@@ -40,6 +41,9 @@ Options parse_options(int argument_count, char **arguments);
 
 // Returns the synchronization of the ranks. Throws lm::Error if the wire option is not a format.
 lm::Synchrony synchrony_of(const Options &options);
+
+// Returns the settings of ranks that stop. Throws lm::Error if the option is no time.
+lm::DropSettings drop_of(const Options &options);
 
 // Returns the settings that a checkpoint stores, one "name=value" per line.
 std::string settings_text(Options options);

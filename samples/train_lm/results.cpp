@@ -60,6 +60,7 @@ std::string losses_csv(const Results &results) {
   std::string csv = "step";
   for (const TwinResult &twin : results.twins) {
     csv += fmt::format(",{0}_training,{0}_validation", twin.recipe);
+    csv += twin.measured.kept.empty() ? "" : fmt::format(",{}_kept", twin.recipe);
   }
   for (size_t step = 0; step < static_cast<size_t>(results.steps); ++step) {
     csv += fmt::format("\n{}", step + 1);
@@ -70,6 +71,7 @@ std::string losses_csv(const Results &results) {
       csv += found == steps.end()
                  ? ""
                  : fmt::format("{:.17g}", twin.measured.validation[static_cast<size_t>(found - steps.begin())]);
+      csv += twin.measured.kept.empty() ? "" : fmt::format(",{:.6g}", twin.measured.kept[step]);
     }
   }
   return csv + "\n";
@@ -84,6 +86,8 @@ double TwinResult::gemm_share() const {
   }
   return share;
 }
+
+double TwinResult::dropped_share() const { return 1.0 - measured.kept_fraction(drop.first_step); }
 
 double Results::gap_percent() const {
   return 100.0 * (twins.at(0).validation_loss / twins.at(1).validation_loss - 1.0);
@@ -100,15 +104,19 @@ double Results::state_ratio() const {
 TwinResult twin_result(lm::Trainer &trainer, const std::string &recipe) {
   const lm::Measured &measured = trainer.measured();
   const double seconds = measured.training_seconds();
-  const auto tokens = static_cast<double>(std::ssize(measured.step_seconds) * trainer.bytes_per_step());
+  const int64_t steps = std::ssize(measured.step_seconds);
+  const double tokens = static_cast<double>(steps * trainer.bytes_per_step()) *
+                        measured.kept_fraction(std::ssize(measured.training) - steps);
   return {.recipe = recipe,
           .measured = measured,
           .bytes = trainer.bytes(),
           .training_loss = final_mean(measured.training),
           .validation_loss = measured.validation.empty() ? 0.0 : measured.validation.back(),
           .tokens_per_second = seconds > 0.0 ? tokens / seconds : 0.0,
+          .steps_per_second = seconds > 0.0 ? static_cast<double>(steps) / seconds : 0.0,
           .profile = trainer.profile(),
-          .traffic = trainer.traffic()};
+          .traffic = trainer.traffic(),
+          .drop = trainer.drop()};
 }
 
 std::string results_table(const Options &options, const Results &results) {
@@ -136,6 +144,15 @@ std::string results_table(const Options &options, const Results &results) {
     text += table_row("its time with the others", results,
                       [](const TwinResult &twin) { return fmt::format("{:.1f} s", twin.traffic.seconds); });
   }
+  if (options.train.drop.is_enabled) {
+    text += table_row("steps per second", results,
+                      [](const TwinResult &twin) { return fmt::format("{:.2f}", twin.steps_per_second); });
+    text += table_row("threshold of a step", results, [](const TwinResult &twin) {
+      return std::isfinite(twin.drop.threshold) ? fmt::format("{:.4f} s", twin.drop.threshold) : std::string("none");
+    });
+    text += table_row("micro-batches dropped by it", results,
+                      [](const TwinResult &twin) { return fmt::format("{:.2f} %", 100.0 * twin.dropped_share()); });
+  }
   return text + table_end(results);
 }
 
@@ -153,7 +170,15 @@ std::string metrics_json(const Options &options, const Results &results) {
     json.number("training_bits_per_byte", twin.training_loss);
     json.number("validation_bits_per_byte", twin.validation_loss);
     json.number("tokens_per_second", twin.tokens_per_second);
+    json.number("steps_per_second", twin.steps_per_second);
     json.numbers("step_seconds", twin.measured.step_seconds);
+    if (options.train.drop.is_enabled) {
+      json.number("drop_threshold_seconds", twin.drop.threshold);
+      json.integer("drop_first_step", twin.drop.first_step);
+      json.number("drop_predicted_speedup", twin.drop.speedup > 0.0 ? twin.drop.speedup : NAN);
+      json.number("dropped_share", twin.dropped_share());
+      json.numbers("kept", twin.measured.kept);
+    }
     json.number("gemm_share", twin.gemm_share());
     json.integer("master_weight_bytes", static_cast<int64_t>(twin.bytes.weights));
     json.integer("weight_cast_bytes", static_cast<int64_t>(twin.bytes.casts));

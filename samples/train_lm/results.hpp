@@ -17,11 +17,14 @@ struct TwinResult {
   lm::Bytes bytes;
   double training_loss = 0.0;      // bits per byte, mean of the last twentieth of the steps
   double validation_loss = 0.0;    // bits per byte, the last measurement
-  double tokens_per_second = 0.0;  // of the steps of this process; a token is a byte
+  double tokens_per_second = 0.0;  // of the steps of this process, without dropped ones; a token is a byte
+  double steps_per_second = 0.0;
   std::vector<lm::ProfileLine> profile;
   lm::Traffic traffic;  // of the first rank
+  lm::DropResult drop;
 
-  double gemm_share() const;  // of the busy time
+  double gemm_share() const;     // of the busy time
+  double dropped_share() const;  // of the micro-batches since the threshold was set
 };
 
 struct Results {

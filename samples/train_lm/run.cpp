@@ -33,6 +33,16 @@ int32_t threads_of(const Options &options) {
   return static_cast<int32_t>(std::max<int64_t>(std::thread::hardware_concurrency() / trainers, 1));
 }
 
+// ", 8.1 steps/s, 3.2 % dropped after 0.113 s": of the first model.
+std::string drop_note(std::span<const lm::Standing> standings, double steps_per_second) {
+  std::string text = fmt::format(", {:.1f} steps/s", steps_per_second);
+  if (standings.front().threshold < std::numeric_limits<double>::infinity()) {
+    text += fmt::format(", {:.1f} % dropped after {:.3g} s", 100.0 * (1.0 - standings.front().kept),
+                        standings.front().threshold);
+  }
+  return text;
+}
+
 // "fp8_trillion 2.104, f32 2.101 bits/byte, 21.3 kB/s": the losses, and the total rate of both models.
 std::string note(const std::vector<std::string> &names, std::span<const lm::Standing> standings, double rate) {
   std::string text;
@@ -146,7 +156,12 @@ void Run::train() {
   const auto watch = [&](std::span<const lm::Standing> standings) {
     const int64_t done = slowest(standings);
     const auto bytes = static_cast<double>((done - first) * trainers_.front()->bytes_per_step());
-    progress.show(done, done == first ? "" : note(names, standings, bytes / std::max(seconds(), 1e-9)));
+    const double passed = std::max(seconds(), 1e-9);
+    std::string text = done == first ? "" : note(names, standings, bytes / passed);
+    if (done > first && options_.train.drop.is_enabled) {
+      text += drop_note(standings, static_cast<double>(done - first) / passed);
+    }
+    progress.show(done, text);
   };
   while (steps_done() < last_step()) {
     lm::train_side_by_side(trainers_, next_stop(), watch);

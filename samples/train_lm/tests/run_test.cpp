@@ -237,6 +237,127 @@ void reports_the_last_loss_at_once(const std::string &folder, lm::Expect &expect
   expect.that(losses.front() > 0.0, fmt::format("the first report has the loss {}", losses.front()));
 }
 
+// A rank that completes no pass does not change the mean: two ranks, of which the second one stops at once, train as one rank with
+// half of the batch. The gradient of SGD has no other scale.
+void averages_over_complete_passes(const std::string &folder, lm::Expect &expect) {
+  train_lm::Options options = small_options(folder, "complete");
+  options.train.learning_rate = 0.5;
+  options.train.largest_norm = 1e9;
+  options.train.steps = 1;
+  const lm::ByteText text = lm::ByteText::read(options.data);
+  const auto validation_of = [&](const lm::Grid &grid, int64_t batch, std::vector<double> thresholds) {
+    std::vector<lm::OwnRank> ranks = lm::make_local_ranks(grid, options.train.shape.width, {});
+    std::vector<std::unique_ptr<lm::Trainer>> trainers;
+    for (const lm::OwnRank &rank : ranks) {
+      lm::TrainSettings settings = options.train;
+      settings.batch = batch;
+      settings.drop = {.is_enabled = grid.data > 1, .threshold = thresholds[static_cast<size_t>(rank.index)]};
+      trainers.push_back(
+          std::make_unique<lm::Trainer>(settings, lm::precision_of("f32", "", "sgd"), text, 1, rank.parallel(grid)));
+    }
+    lm::train_side_by_side(trainers, 1, [](std::span<const lm::Standing>) {});
+    return trainers.front()->measured();
+  };
+  const lm::Measured alone = validation_of({}, 4, {0.0});
+  const lm::Measured both = validation_of({.tensor = 1, .data = 2}, 8, {1e6, 1e-9});
+  expect.that(both.kept == std::vector<double>{0.5}, "one rank of two keeps half of the passes");
+  expect.that(both.training == alone.training && both.validation == alone.validation,
+              fmt::format("the loss of one rank of two is {:.17g}, alone {:.17g}", both.validation.back(),
+                          alone.validation.back()));
+}
+
+// A threshold that no rank reaches changes no bit. If all ranks stop at once, every step is skipped.
+void drops_nothing_or_all(const std::string &folder, lm::Expect &expect) {
+  const auto measured_of = [&](const char *name, double threshold) {
+    train_lm::Options options = small_options(folder, name);
+    options.recipe = threshold < 1.0 ? "f32" : "fp8_trillion";  // scales of skipped steps change
+    options.train.micro_batches = 2;
+    options.grid.data = 2;
+    options.has_no_twin = true;
+    options.train.drop = {.is_enabled = std::isfinite(threshold), .threshold = threshold};
+    return run(options).twins[0].measured;
+  };
+  const lm::Measured whole = measured_of("whole_steps", INFINITY), kept = measured_of("kept_steps", 1e6);
+  expect.that(kept.training == whole.training && kept.validation == whole.validation, "a late threshold drops nothing");
+  expect.that(kept.kept == std::vector<double>(20, 1.0), "a late threshold keeps all passes");
+  const lm::Measured none = measured_of("no_steps", 1e-9);
+  expect.that(none.kept == std::vector<double>(20, 0.0), "an early threshold keeps no pass");
+  expect.that(none.validation.front() == none.validation.back(), "skipped steps change no weight");
+}
+
+// The threshold of stragglers is found after 50 steps, saved, and reported.
+void drops_stragglers(const std::string &folder, lm::Expect &expect) {
+  const auto options_of = [&](const char *name) {
+    train_lm::Options options = small_options(folder, name);
+    options.recipe = "f32";
+    options.train.steps = 90;
+    options.train.batch = 16;
+    options.train.micro_batches = 4;
+    options.grid.data = 2;
+    options.train.drop = {.is_enabled = true, .stragglers = 8.0};
+    return options;
+  };
+  train_lm::Options delayed = options_of("delayed");
+  delayed.stop_after = 10;
+  delayed.train.drop = {.is_enabled = true, .threshold = 0.02, .stragglers = 1000.0};  // delays of half a second
+  expect.that(run(delayed).twins[0].dropped_share() > 0.1, "delayed passes are dropped");
+  train_lm::Options first = options_of("stragglers");
+  first.stop_after = 70;
+  const train_lm::TwinResult found = run(first).twins[0];
+  fmt::print("stragglers: {:.1f} % dropped after {:.4f} s, speedup {:.2f} predicted, {:.4f} bits per byte\n",
+             100.0 * found.dropped_share(), found.drop.threshold, found.drop.speedup, found.validation_loss);
+  expect.that(found.drop.first_step == 50, fmt::format("a threshold after step {}", found.drop.first_step));
+  expect.that(std::isfinite(found.drop.threshold) == (found.drop.speedup > 1.0),
+              fmt::format("a threshold of {} s, speedup {}", found.drop.threshold, found.drop.speedup));
+  expect.that(std::count(found.measured.kept.begin(), found.measured.kept.begin() + 50, 1.0) == 50,
+              "no pass is dropped while times are measured");
+  train_lm::Options second = options_of("stragglers_resumed");
+  second.resume = first.out + "/checkpoint.bin";
+  const train_lm::TwinResult resumed = run(second).twins[0];
+  expect.that(resumed.drop.threshold == found.drop.threshold && resumed.drop.first_step == 50,
+              "a resumed run has the threshold");
+  expect.that(resumed.measured.kept.size() == 90, "a resumed run has the kept passes of all steps");
+  expect.that(read(second.out + "/losses.csv").starts_with("step,f32_training,f32_validation,f32_kept\n"),
+              "losses.csv has the kept passes");
+  const std::string json = read(second.out + "/metrics.json");
+  for (const char *key : {"drop_threshold_seconds", "dropped_share", "steps_per_second", "drop_predicted_speedup"}) {
+    expect.that(json.find(fmt::format("\"{}\": ", key)) != std::string::npos, fmt::format("metrics.json has {}", key));
+  }
+}
+
+void rejects_bad_thresholds(lm::Expect &expect) {
+  const auto parse = [](std::vector<std::string> given) {
+    given.insert(given.begin(), {"train_lm", "--data", "text.txt"});
+    std::vector<char *> arguments;
+    for (std::string &one : given) {
+      arguments.push_back(one.data());
+    }
+    return train_lm::parse_options(static_cast<int>(arguments.size()), arguments.data());
+  };
+  const std::vector<std::string> good = {"--dp", "2", "--micro-batches", "4", "--drop-compute", "0.25"};
+  expect.that(parse(good).train.drop.is_enabled && parse(good).train.drop.threshold == 0.25, "0.25 seconds");
+  const auto rejects = [&](const std::vector<std::string> &changes, const char *text) {
+    std::vector<std::string> given = good;
+    for (size_t i = 0; i < changes.size(); i += 2) {
+      const auto found = std::find(given.begin(), given.end(), changes[i]);
+      if (found == given.end()) {
+        given.insert(given.end(), {changes[i], changes[i + 1]});
+      } else {
+        *(found + 1) = changes[i + 1];
+      }
+    }
+    expect.rejects([&] { parse(given); }, text);
+  };
+  for (const char *bad : {"0", "-1", "nan", "inf", "1s", "often"}) {
+    rejects({"--drop-compute", bad}, fmt::format("--drop-compute is {}, expected auto or seconds", bad).c_str());
+  }
+  rejects({"--dp", "1"}, "expected --dp of at least 2 and --tp 1");
+  rejects({"--tp", "2"}, "expected --dp of at least 2 and --tp 1");
+  rejects({"--micro-batches", "1"}, "expected --micro-batches of at least 2");
+  rejects({"--drop-compute", "auto", "--steps", "50"}, "--steps is 50, expected more than the 50");
+  rejects({"--stragglers", "-1"}, "--stragglers is -1, expected 0 to 1000");
+}
+
 void rejects_bad_options(const std::string &folder, lm::Expect &expect) {
   train_lm::Options options = small_options(folder, "wrong");
   const std::string good = read(folder + "/first_fp8_trillion_1_1/checkpoint.bin");
@@ -280,6 +401,10 @@ int main(int argument_count, char **arguments) {
   goes_on_bit_for_bit(folder, "quartet", 2, false, expect, {.tensor = 2, .data = 2});
   goes_on_bit_for_bit(folder, "fully_sparse24", 2, false, expect);
   goes_on_bit_for_bit(folder, "sparse24_from_dense", 1, false, expect);
+  averages_over_complete_passes(folder, expect);
+  drops_nothing_or_all(folder, expect);
+  drops_stragglers(folder, expect);
   rejects_bad_options(folder, expect);
+  rejects_bad_thresholds(expect);
   return expect.exit_code();
 }
