@@ -78,10 +78,11 @@ void MicroBatchClock::begin_step(int64_t step) {
 
 void MicroBatchClock::begin_micro_batch(int64_t micro_batch) {
   start_ = micro_batch == 0 ? step_start_ : Clock::now();
-  if (settings_.stragglers > 0.0 && std::isfinite(least_seconds_)) {
+  if ((settings_.stragglers > 0.0 || settings_.least > 0.0) && std::isfinite(least_seconds_)) {
     const int64_t index = (step_ * micro_batches_ + micro_batch) * parallel_.ranks + parallel_.rank;
-    double delay =
-        settings_.stragglers * kMeanDelay * least_seconds_ * random_delay(seed_, static_cast<uint64_t>(index));
+    const double whole = std::max(settings_.least, least_seconds_);
+    double delay = whole - least_seconds_ +
+                   settings_.stragglers * kMeanDelay * whole * random_delay(seed_, static_cast<uint64_t>(index));
     delay = std::min(delay, std::max(result_.threshold - seconds_between(step_start_, start_), 0.0));
     std::this_thread::sleep_for(std::chrono::duration<double>(delay));
   }

@@ -14,7 +14,8 @@ namespace lm {
 struct DropSettings {
   bool is_enabled = false;
   double threshold = 0.0;   // seconds; 0: found from the times of the first steps
-  double stragglers = 0.0;  // factor of random delays, whose mean is half of the shortest micro-batch; 0: none
+  double stragglers = 0.0;  // factor of random delays, whose mean is half of a micro-batch; 0: none
+  double least = 0.0;       // seconds of a micro-batch without delays, by sleeping: a rank with a device of its own
 };
 
 // Result of the threshold in a run.
@@ -34,7 +35,7 @@ class MicroBatchClock {
 
   void begin_step(int64_t step);
 
-  // Delays the micro-batch if stragglers are emulated. A delay ends at the threshold.
+  // Delays the micro-batch as the settings specify. A delay ends at the threshold.
   void begin_micro_batch(int64_t micro_batch);
 
   // Returns whether the rank has to go to the reduction.

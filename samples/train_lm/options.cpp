@@ -13,7 +13,7 @@ namespace train_lm {
 
 namespace {
 
-constexpr double kLargestStragglers = 1000.0;
+constexpr double kLargestDelay = 1000.0;  // a factor, or seconds
 
 // Calls `visit` with the name, the variable and the help text of every setting that a checkpoint stores.
 template <typename Visit>
@@ -40,7 +40,9 @@ void visit_settings(Options &options, Visit &&visit) {
   visit("--drop-compute", options.drop,
         "Data-parallel ranks stop a step after this time: seconds, or auto (DropCompute); empty: never");
   visit("--stragglers", train.drop.stragglers,
-        "Factor of random delays of micro-batches: 1 adds half of the shortest one on average; 0: no delays");
+        "Factor of random delays of micro-batches: 1 adds half of their time on average; 0: no delays");
+  visit("--micro-batch-seconds", train.drop.least,
+        "Time of a micro-batch without these delays, if it is longer than the computation: emulates a device per rank");
   visit("--steps", train.steps, "Optimizer steps");
   visit("--batch", train.batch, "Windows per optimizer step");
   visit("--micro-batches", train.micro_batches, "Forward and backward passes per optimizer step");
@@ -160,11 +162,15 @@ void check_ranks(const Options &options) {
   }
 }
 
-void check_drop(const Options &options) {
-  const double stragglers = options.train.drop.stragglers;
-  if (!(stragglers >= 0.0 && stragglers <= kLargestStragglers)) {
-    throw lm::Error(fmt::format("--stragglers is {}, expected 0 to {}", stragglers, kLargestStragglers));
+void check_delay(const char *name, double value) {
+  if (!(value >= 0.0 && value <= kLargestDelay)) {
+    throw lm::Error(fmt::format("{} is {}, expected 0 to {}", name, value, kLargestDelay));
   }
+}
+
+void check_drop(const Options &options) {
+  check_delay("--stragglers", options.train.drop.stragglers);
+  check_delay("--micro-batch-seconds", options.train.drop.least);
   if (options.drop.empty()) {
     return;
   }

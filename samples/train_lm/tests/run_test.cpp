@@ -356,6 +356,7 @@ void rejects_bad_thresholds(lm::Expect &expect) {
   rejects({"--micro-batches", "1"}, "expected --micro-batches of at least 2");
   rejects({"--drop-compute", "auto", "--steps", "50"}, "--steps is 50, expected more than the 50");
   rejects({"--stragglers", "-1"}, "--stragglers is -1, expected 0 to 1000");
+  rejects({"--micro-batch-seconds", "1e4"}, "--micro-batch-seconds is 10000, expected 0 to 1000");
 }
 
 void rejects_bad_options(const std::string &folder, lm::Expect &expect) {
