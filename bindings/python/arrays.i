@@ -231,6 +231,7 @@ LPT_CHECK_BEFORE(lpt_optimizer_add_shards, check_count("names", PyTuple_GET_SIZE
 LPT_CHECK_BEFORE(lpt_noise_measure, check_count("gradients", given2, "noisy", arg4))
 LPT_CHECK_BEFORE(lpt_format_choose, check_count("bytes", given3, "errors", given2) &&
                                     check_candidates(given2, arg4, arg5, buffer_view7.len))
+LPT_CHECK_BEFORE(lpt_delay_compensate, check_count("own", given2, "mean", arg4) && check_count("gradients", given6, "mean", arg4))
 LPT_CHECK_BEFORE(lpt_cost_fit_link, check_count("bytes", given2, "seconds", arg4))
 LPT_CHECK_BEFORE(lpt_topology_links, check_buffer("out_links", buffer_view4.len, arg3, sizeof(lpt_topology_link)))
 LPT_CHECK_BEFORE(lpt_schedule_sends, check_buffer("out_sends", buffer_view5.len, arg3, sizeof(lpt_schedule_send)) &&
@@ -405,11 +406,12 @@ LPT_RETURNED(double, out_flips, PyFloat_FromDouble)
 %apply const void *ADDRESS { const void *managed };
 %apply (const lpt_tensor *const *HANDLES, int64_t COUNT) { (const lpt_tensor *const *parts, int32_t part_count),
                                                            (const lpt_tensor *const *gradients, int64_t count),
-                                                           (const lpt_tensor *const *noisy, int64_t count) };
+                                                           (const lpt_tensor *const *noisy, int64_t count),
+                                                           (const lpt_tensor *const *mean, int64_t count) };
 %apply (lpt_tensor *const *HANDLES, int64_t COUNT) { (lpt_tensor *const *tensors, int64_t count),
                                                      (lpt_tensor *const *gradients, int64_t count) };
 %apply (lpt_scaler *const *HANDLES, int64_t COUNT) { (lpt_scaler *const *scalers, int64_t scaler_count) };
 %apply (lpt_linear *const *HANDLES, int64_t COUNT) { (lpt_linear *const *linears, int64_t linear_count) };
-%apply const lpt_tensor *const *HANDLES { const lpt_tensor *const *gradients };
-%apply lpt_tensor *const *HANDLES { lpt_tensor *const *parameters };
+%apply const lpt_tensor *const *HANDLES { const lpt_tensor *const *gradients, const lpt_tensor *const *own };
+%apply lpt_tensor *const *HANDLES { lpt_tensor *const *parameters, lpt_tensor *const *gradients };
 %enddef

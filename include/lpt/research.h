@@ -8,6 +8,7 @@
 #include "../lpt.h"
 #include "research/codec.h"
 #include "research/cost.h"
+#include "research/delay.h"
 #include "research/drop_compute.h"
 #include "research/emulation.h"
 #include "research/exaq.h"

@@ -353,6 +353,8 @@ lpt_status walk_measures(WalkWorld &w) {
   OwnTensor codes;
   LPT_TEST_TRY(w.create(LPT_FORMAT_INT8_ROW, kSide, kSide, codes));
   LPT_TEST_TRY(lpt_power_quantize(w.c, w.x.get(), 2.0, codes, nullptr));
+  lpt_tensor *const corrected[] = {w.z.get()};
+  LPT_TEST_TRY(lpt_delay_compensate(w.c, gradients, noisy, 1, nullptr, corrected));
   lpt_drop_compute_info drop = LPT_DROP_COMPUTE_INFO_INIT;
   LPT_TEST_TRY(lpt_drop_compute_fit(w.c, seconds, 1, 1, 3, 0.0, 0.0, &drop));
   LPT_TEST_TRY(lpt_drop_compute_estimate(w.c, 8, 4, 1.0, 0.1, 0.0, 0.0, &drop));

@@ -92,6 +92,7 @@ void for_each_struct(Body body) {
   LPT_BODY(lpt_cost_link, LPT_COST_LINK_INIT);
   LPT_BODY(lpt_cost_info, LPT_COST_INFO_INIT);
   LPT_BODY(lpt_cost_cast_rates, LPT_COST_CAST_RATES_INIT);
+  LPT_BODY(lpt_delay_options, LPT_DELAY_OPTIONS_INIT);
   LPT_BODY(lpt_drop_compute_info, LPT_DROP_COMPUTE_INFO_INIT);
   LPT_BODY(lpt_gradients_info, LPT_GRADIENTS_INFO_INIT);
 #undef LPT_BODY

@@ -487,6 +487,13 @@ namespace Lpt
         Star = 5,
     }
 
+    /// <summary>Tensors that share one factor of the correction; one of lpt_delay_norm_values.</summary>
+    public enum DelayNorm : int
+    {
+        Tensor = 0,
+        Global = 1,
+    }
+
     /// <summary>An arithmetic of a GEMM; one of lpt_gemm_arithmetic_values.</summary>
     public enum GemmArithmetic : int
     {
@@ -1768,6 +1775,25 @@ namespace Lpt
         }
     }
 
+    /// <summary>Options of lpt_delay_compensate().</summary>
+    [StructLayout(LayoutKind.Sequential)]
+    public unsafe struct DelayOptions
+    {
+        public UIntPtr StructSize;
+        public Flags Flags;
+        public double Strength;
+        public DelayNorm Norm;
+        public int Reserved;
+
+        /// <summary>Returns the defaults of the library.</summary>
+        public static DelayOptions Default()
+        {
+            var value = default(DelayOptions);
+            Text.Initialize("lpt_delay_options", &value, sizeof(DelayOptions));
+            return value;
+        }
+    }
+
     /// <summary>A threshold, and the speed that it gives.</summary>
     [StructLayout(LayoutKind.Sequential)]
     public unsafe struct DropComputeInfo
@@ -2391,6 +2417,7 @@ namespace Lpt
         [LibraryImport(Library)] public static partial Status lpt_cost_estimate(Context context, CostCollective collective, CostAlgorithm algorithm, int ranks, long elements, Format payload, CostLink* link, CostInfo* out_info);
         [LibraryImport(Library)] public static partial Status lpt_cost_fit_link(Context context, double* bytes, double* seconds, long count, CostLink* out_link);
         [LibraryImport(Library)] public static partial Status lpt_cost_break_even(Context context, CostCollective collective, CostAlgorithm algorithm, int ranks, Format plain, Format payload, CostCastRates* rates, CostLink* link, long* out_elements);
+        [LibraryImport(Library)] public static partial Status lpt_delay_compensate(Context context, IntPtr* own, IntPtr* mean, long count, DelayOptions* options, IntPtr* gradients);
         [LibraryImport(Library)] public static partial Status lpt_drop_compute_fit(Context context, double* seconds, int ranks, long steps, int micro_batches, double serial_seconds, double threshold_seconds, DropComputeInfo* out_info);
         [LibraryImport(Library)] public static partial Status lpt_drop_compute_estimate(Context context, int ranks, int micro_batches, double mean_seconds, double deviation_seconds, double serial_seconds, double threshold_seconds, DropComputeInfo* out_info);
         [LibraryImport(Library)] public static partial Status lpt_exaq_softmax_forward(Context context, Tensor input, ExaqOptions* options, Tensor output);
@@ -2632,6 +2659,7 @@ namespace Lpt
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_cost_estimate(Context context, CostCollective collective, CostAlgorithm algorithm, int ranks, long elements, Format payload, CostLink* link, CostInfo* out_info);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_cost_fit_link(Context context, double* bytes, double* seconds, long count, CostLink* out_link);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_cost_break_even(Context context, CostCollective collective, CostAlgorithm algorithm, int ranks, Format plain, Format payload, CostCastRates* rates, CostLink* link, long* out_elements);
+        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_delay_compensate(Context context, IntPtr* own, IntPtr* mean, long count, DelayOptions* options, IntPtr* gradients);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_drop_compute_fit(Context context, double* seconds, int ranks, long steps, int micro_batches, double serial_seconds, double threshold_seconds, DropComputeInfo* out_info);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_drop_compute_estimate(Context context, int ranks, int micro_batches, double mean_seconds, double deviation_seconds, double serial_seconds, double threshold_seconds, DropComputeInfo* out_info);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_exaq_softmax_forward(Context context, Tensor input, ExaqOptions* options, Tensor output);

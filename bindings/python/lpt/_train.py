@@ -1,7 +1,7 @@
 """Training: recipes, linear layers, scalers and optimizers."""
 from __future__ import annotations
 
-__all__ = ["Linear", "Optimizer", "Recipe", "Scaler", "gradients_measure", "recipe_names", "share_amax", "update"]
+__all__ = ["Linear", "Optimizer", "Recipe", "Scaler", "delay_compensate", "gradients_measure", "recipe_names", "share_amax", "update"]
 
 from . import capi
 from ._codec import call
@@ -445,3 +445,19 @@ def gradients_measure(gradients: Sequence[Any], *, context: Optional[Context] = 
     values = capi.lpt_gradients_info()
     capi.lpt_gradients_measure(handle_of(context), [read(gradient) for gradient in gradients], values)
     return values_of(values)
+
+
+def delay_compensate(own: Sequence[Any], mean: Sequence[Any], gradients: Sequence[Any], *, strength: float = 0.2,
+                     norm: str = "tensor", context: Optional[Context] = None) -> None:
+    """Correct gradients of the parameters of this rank for the mean parameters of all ranks, in place (lpt_delay_compensate()).
+
+    own: parameters of which mean is the mean over ranks. strength: norm of the correction, relative to the gradient. norm:
+    "tensor", or "global" for one factor of all gradients.
+    """
+    if not len(own) == len(mean) == len(gradients):
+        raise ValueError(f"got {len(own)} tensors of this rank, {len(mean)} means and {len(gradients)} gradients: expected the same "
+                         "number")
+    keep: List[Any] = []
+    given = {"strength": strength, "norm": constant("LPT_DELAY_NORM_", norm, "norm")}
+    capi.lpt_delay_compensate(handle_of(context), [read(one) for one in own], [read(one) for one in mean],
+                              options(capi.lpt_delay_options, given, keep), [written(one) for one in gradients])

@@ -147,6 +147,10 @@ class Arrays(unittest.TestCase):
         self.assertEqual([1.0 - 1e-3 * 0.5], [round(value, 6) for value in one.tolist()])
         with self.assertRaisesRegex(ValueError, "gradients has 1 items: expected 2000, as noisy"):
             capi.lpt_noise_measure(self.context, [one], [one] * 2000, None, None)
+        with self.assertRaisesRegex(ValueError, "own has 1 items: expected 2000, as mean"):
+            capi.lpt_delay_compensate(self.context, [one], [one] * 2000, None, [one] * 2000)
+        with self.assertRaisesRegex(ValueError, "gradients has 1 items: expected 2000, as mean"):
+            capi.lpt_delay_compensate(self.context, [one] * 2000, [one] * 2000, None, [one])
         with self.assertRaisesRegex(ValueError, "bytes has 1 items: expected 2000, as seconds"):
             capi.lpt_cost_fit_link(self.context, [1.0], [1.0] * 2000, capi.lpt_cost_link())
         with self.assertRaisesRegex(ValueError, "seconds has 1 items: expected ranks x steps x micro_batches, 2 x 1 x 1"):

@@ -133,6 +133,20 @@ class Training(unittest.TestCase):
         self.assertLess(abs(cosines.tolist()[0] - 0.96), 1e-6)
         self.assertEqual(0, values["largest_channel"])
 
+    def test_gradients_are_corrected_for_a_delay(self):
+        gradients = [floats([3.0, 0.0]), floats([0.0, 4.0])]
+        own, mean = [floats([0.0, 0.0])] * 2, [floats([1.0, 1.0]), floats([-1.0, -1.0])]
+        lpt.delay_compensate(own, mean, gradients, strength=0.5)
+        self.assertEqual([4.5, 0.0, 0.0, 2.0], [*gradients[0], *gradients[1]])
+        gradients = [floats([3.0, 0.0]), floats([0.0, 4.0])]
+        lpt.delay_compensate(own, mean, gradients, strength=0.5, norm="global")
+        factor = 0.5 * 5.0 / (9.0 ** 2 + 16.0 ** 2) ** 0.5
+        self.assertAlmostEqual(3.0 + factor * 9.0, gradients[0][0], 5)
+        self.assertAlmostEqual(4.0 - factor * 16.0, gradients[1][1], 5)
+        self.assertRaisesRegex(ValueError, "2 tensors of this rank, 2 means and 1 gradients", lpt.delay_compensate, own, mean,
+                               gradients[:1])
+        self.assertRaisesRegex(ValueError, 'norm is "all"', lpt.delay_compensate, own, mean, gradients, norm="all")
+
     def test_a_monitor_saves_its_record(self):
         monitor, statistics = lpt.Monitor(), lpt.Statistics()
         layer = lpt.Linear(2, 2, "fp8_current")

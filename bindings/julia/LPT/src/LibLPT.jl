@@ -347,6 +347,10 @@ const LPT_COST_ALGORITHM_TWO_SHOT = lpt_cost_algorithm(3)
 const LPT_COST_ALGORITHM_ONE_SHOT = lpt_cost_algorithm(4)
 const LPT_COST_ALGORITHM_STAR = lpt_cost_algorithm(5)
 
+const lpt_delay_norm = Int32
+const LPT_DELAY_NORM_TENSOR = lpt_delay_norm(0)
+const LPT_DELAY_NORM_GLOBAL = lpt_delay_norm(1)
+
 const lpt_gemm_arithmetic = Int32
 const LPT_GEMM_ARITHMETIC_NATIVE = lpt_gemm_arithmetic(0)
 const LPT_GEMM_ARITHMETIC_L_MUL = lpt_gemm_arithmetic(1)
@@ -950,6 +954,14 @@ struct lpt_cost_cast_rates
     decode_bytes_per_second::Cdouble
 end
 
+struct lpt_delay_options
+    struct_size::Csize_t
+    flags::lpt_flags
+    strength::Cdouble
+    norm::lpt_delay_norm
+    reserved::Int32
+end
+
 struct lpt_drop_compute_info
     struct_size::Csize_t
     threshold_seconds::Cdouble
@@ -1161,6 +1173,7 @@ _defaults(::Type{lpt_comm_codec}, value) = lpt_struct_init("lpt_comm_codec", val
 _defaults(::Type{lpt_cost_link}, value) = lpt_struct_init("lpt_cost_link", value, sizeof(lpt_cost_link))
 _defaults(::Type{lpt_cost_info}, value) = lpt_struct_init("lpt_cost_info", value, sizeof(lpt_cost_info))
 _defaults(::Type{lpt_cost_cast_rates}, value) = lpt_struct_init("lpt_cost_cast_rates", value, sizeof(lpt_cost_cast_rates))
+_defaults(::Type{lpt_delay_options}, value) = lpt_struct_init("lpt_delay_options", value, sizeof(lpt_delay_options))
 _defaults(::Type{lpt_drop_compute_info}, value) = lpt_struct_init("lpt_drop_compute_info", value, sizeof(lpt_drop_compute_info))
 _defaults(::Type{lpt_gemm_emulation}, value) = lpt_struct_init("lpt_gemm_emulation", value, sizeof(lpt_gemm_emulation))
 _defaults(::Type{lpt_comm_emulation}, value) = lpt_struct_init("lpt_comm_emulation", value, sizeof(lpt_comm_emulation))
@@ -1384,6 +1397,7 @@ lpt_all_reduce_signs_share(context, comm, element_count, out_element_count) = cc
 lpt_cost_estimate(context, collective, algorithm, ranks, elements, payload, link, out_info) = ccall(_symbol(:lpt_cost_estimate), lpt_status, (Ptr{Cvoid}, lpt_cost_collective, lpt_cost_algorithm, Int32, Int64, lpt_format, Ptr{lpt_cost_link}, Ptr{lpt_cost_info}), context, collective, algorithm, ranks, elements, payload, link, out_info)
 lpt_cost_fit_link(context, bytes, seconds, count, out_link) = ccall(_symbol(:lpt_cost_fit_link), lpt_status, (Ptr{Cvoid}, Ptr{Cdouble}, Ptr{Cdouble}, Int64, Ptr{lpt_cost_link}), context, bytes, seconds, count, out_link)
 lpt_cost_break_even(context, collective, algorithm, ranks, plain, payload, rates, link, out_elements) = ccall(_symbol(:lpt_cost_break_even), lpt_status, (Ptr{Cvoid}, lpt_cost_collective, lpt_cost_algorithm, Int32, lpt_format, lpt_format, Ptr{lpt_cost_cast_rates}, Ptr{lpt_cost_link}, Ptr{Int64}), context, collective, algorithm, ranks, plain, payload, rates, link, out_elements)
+lpt_delay_compensate(context, own, mean, count, options, gradients) = ccall(_symbol(:lpt_delay_compensate), lpt_status, (Ptr{Cvoid}, Ptr{Ptr{Cvoid}}, Ptr{Ptr{Cvoid}}, Int64, Ptr{lpt_delay_options}, Ptr{Ptr{Cvoid}}), context, own, mean, count, options, gradients)
 lpt_drop_compute_fit(context, seconds, ranks, steps, micro_batches, serial_seconds, threshold_seconds, out_info) = ccall(_symbol(:lpt_drop_compute_fit), lpt_status, (Ptr{Cvoid}, Ptr{Cdouble}, Int32, Int64, Int32, Cdouble, Cdouble, Ptr{lpt_drop_compute_info}), context, seconds, ranks, steps, micro_batches, serial_seconds, threshold_seconds, out_info)
 lpt_drop_compute_estimate(context, ranks, micro_batches, mean_seconds, deviation_seconds, serial_seconds, threshold_seconds, out_info) = ccall(_symbol(:lpt_drop_compute_estimate), lpt_status, (Ptr{Cvoid}, Int32, Int32, Cdouble, Cdouble, Cdouble, Cdouble, Ptr{lpt_drop_compute_info}), context, ranks, micro_batches, mean_seconds, deviation_seconds, serial_seconds, threshold_seconds, out_info)
 lpt_exaq_softmax_forward(context, input, options, output) = ccall(_symbol(:lpt_exaq_softmax_forward), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, Ptr{lpt_exaq_options}, Ptr{Cvoid}), context, input, options, output)

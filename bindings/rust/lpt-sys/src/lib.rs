@@ -395,6 +395,11 @@ pub const LPT_COST_ALGORITHM_TWO_SHOT: lpt_cost_algorithm = 3;
 pub const LPT_COST_ALGORITHM_ONE_SHOT: lpt_cost_algorithm = 4;
 pub const LPT_COST_ALGORITHM_STAR: lpt_cost_algorithm = 5;
 
+/// Tensors that share one factor of the correction; one of lpt_delay_norm_values.
+pub type lpt_delay_norm = i32;
+pub const LPT_DELAY_NORM_TENSOR: lpt_delay_norm = 0;
+pub const LPT_DELAY_NORM_GLOBAL: lpt_delay_norm = 1;
+
 /// An arithmetic of a GEMM; one of lpt_gemm_arithmetic_values.
 pub type lpt_gemm_arithmetic = i32;
 pub const LPT_GEMM_ARITHMETIC_NATIVE: lpt_gemm_arithmetic = 0;
@@ -1325,6 +1330,17 @@ pub struct lpt_cost_cast_rates {
     pub decode_bytes_per_second: f64,
 }
 
+/// Options of lpt_delay_compensate().
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct lpt_delay_options {
+    pub struct_size: usize,
+    pub flags: lpt_flags,
+    pub strength: f64,
+    pub norm: lpt_delay_norm,
+    pub reserved: i32,
+}
+
 /// A threshold, and the speed that it gives.
 #[repr(C)]
 #[derive(Clone, Copy)]
@@ -2155,6 +2171,18 @@ impl Default for lpt_cost_cast_rates {
     }
 }
 
+impl Default for lpt_delay_options {
+    fn default() -> Self {
+        let mut value = std::mem::MaybeUninit::<Self>::zeroed();
+        // All members accept any bytes, so that zeros are a valid lpt_delay_options.
+        unsafe {
+            let name = b"lpt_delay_options\0".as_ptr().cast();
+            lpt_struct_init(name, value.as_mut_ptr().cast(), std::mem::size_of::<Self>());
+            value.assume_init()
+        }
+    }
+}
+
 impl Default for lpt_drop_compute_info {
     fn default() -> Self {
         let mut value = std::mem::MaybeUninit::<Self>::zeroed();
@@ -2720,6 +2748,8 @@ extern "C" {
     pub fn lpt_cost_fit_link(context: *mut lpt_context, bytes: *const f64, seconds: *const f64, count: i64, out_link: *mut lpt_cost_link) -> lpt_status;
     /// Computes from how many elements a collective takes less time with cast elements.
     pub fn lpt_cost_break_even(context: *mut lpt_context, collective: lpt_cost_collective, algorithm: lpt_cost_algorithm, ranks: i32, plain: lpt_format, payload: lpt_format, rates: *const lpt_cost_cast_rates, link: *const lpt_cost_link, out_elements: *mut i64) -> lpt_status;
+    /// Corrects gradients of the parameters of this rank to first order for the mean parameters of all ranks.
+    pub fn lpt_delay_compensate(context: *mut lpt_context, own: *const *const lpt_tensor, mean: *const *const lpt_tensor, count: i64, options: *const lpt_delay_options, gradients: *const *mut lpt_tensor) -> lpt_status;
     /// Finds the threshold with the maximum speedup from measured times, or computes the speedup of a threshold.
     pub fn lpt_drop_compute_fit(context: *mut lpt_context, seconds: *const f64, ranks: i32, steps: i64, micro_batches: i32, serial_seconds: f64, threshold_seconds: f64, out_info: *mut lpt_drop_compute_info) -> lpt_status;
     /// Finds the threshold with the maximum speedup for normal times, or computes the speedup of a threshold.

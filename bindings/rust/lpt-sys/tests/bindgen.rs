@@ -63,6 +63,7 @@ fn sizes_of_structs_equal_those_of_bindgen() {
     assert_eq!(size_of::<lpt_sys::lpt_cost_link>(), size_of::<made::lpt_cost_link>());
     assert_eq!(size_of::<lpt_sys::lpt_cost_info>(), size_of::<made::lpt_cost_info>());
     assert_eq!(size_of::<lpt_sys::lpt_cost_cast_rates>(), size_of::<made::lpt_cost_cast_rates>());
+    assert_eq!(size_of::<lpt_sys::lpt_delay_options>(), size_of::<made::lpt_delay_options>());
     assert_eq!(size_of::<lpt_sys::lpt_drop_compute_info>(), size_of::<made::lpt_drop_compute_info>());
     assert_eq!(size_of::<lpt_sys::lpt_gemm_emulation>(), size_of::<made::lpt_gemm_emulation>());
     assert_eq!(size_of::<lpt_sys::lpt_comm_emulation>(), size_of::<made::lpt_comm_emulation>());
@@ -338,6 +339,8 @@ fn constants_equal_those_of_bindgen() {
     assert_eq!(lpt_sys::LPT_COST_ALGORITHM_TWO_SHOT as i64, made::LPT_COST_ALGORITHM_TWO_SHOT as i64);
     assert_eq!(lpt_sys::LPT_COST_ALGORITHM_ONE_SHOT as i64, made::LPT_COST_ALGORITHM_ONE_SHOT as i64);
     assert_eq!(lpt_sys::LPT_COST_ALGORITHM_STAR as i64, made::LPT_COST_ALGORITHM_STAR as i64);
+    assert_eq!(lpt_sys::LPT_DELAY_NORM_TENSOR as i64, made::LPT_DELAY_NORM_TENSOR as i64);
+    assert_eq!(lpt_sys::LPT_DELAY_NORM_GLOBAL as i64, made::LPT_DELAY_NORM_GLOBAL as i64);
     assert_eq!(lpt_sys::LPT_GEMM_ARITHMETIC_NATIVE as i64, made::LPT_GEMM_ARITHMETIC_NATIVE as i64);
     assert_eq!(lpt_sys::LPT_GEMM_ARITHMETIC_L_MUL as i64, made::LPT_GEMM_ARITHMETIC_L_MUL as i64);
     assert_eq!(lpt_sys::LPT_GEMM_ARITHMETIC_PIECEWISE_AFFINE as i64, made::LPT_GEMM_ARITHMETIC_PIECEWISE_AFFINE as i64);
@@ -578,6 +581,7 @@ fn functions_equal_those_of_bindgen() {
     assert_eq!(lpt_sys::lpt_cost_estimate as *const () as usize, made::lpt_cost_estimate as *const () as usize);
     assert_eq!(lpt_sys::lpt_cost_fit_link as *const () as usize, made::lpt_cost_fit_link as *const () as usize);
     assert_eq!(lpt_sys::lpt_cost_break_even as *const () as usize, made::lpt_cost_break_even as *const () as usize);
+    assert_eq!(lpt_sys::lpt_delay_compensate as *const () as usize, made::lpt_delay_compensate as *const () as usize);
     assert_eq!(lpt_sys::lpt_drop_compute_fit as *const () as usize, made::lpt_drop_compute_fit as *const () as usize);
     assert_eq!(lpt_sys::lpt_drop_compute_estimate as *const () as usize, made::lpt_drop_compute_estimate as *const () as usize);
     assert_eq!(lpt_sys::lpt_exaq_softmax_forward as *const () as usize, made::lpt_exaq_softmax_forward as *const () as usize);

@@ -727,6 +727,16 @@ fn lpt_cost_cast_rates_is_laid_out_as_in_c() {
 }
 
 #[test]
+fn lpt_delay_options_is_laid_out_as_in_c() {
+    assert_eq!(size_of::<lpt_delay_options>(), 32);
+    assert_eq!(offset!(lpt_delay_options, struct_size), 0);
+    assert_eq!(offset!(lpt_delay_options, flags), 8);
+    assert_eq!(offset!(lpt_delay_options, strength), 16);
+    assert_eq!(offset!(lpt_delay_options, norm), 24);
+    assert_eq!(offset!(lpt_delay_options, reserved), 28);
+}
+
+#[test]
 fn lpt_drop_compute_info_is_laid_out_as_in_c() {
     assert_eq!(size_of::<lpt_drop_compute_info>(), 48);
     assert_eq!(offset!(lpt_drop_compute_info, struct_size), 0);

@@ -665,6 +665,17 @@ impl CostAlgorithm {
     pub const STAR: CostAlgorithm = CostAlgorithm(sys::LPT_COST_ALGORITHM_STAR);
 }
 
+/// Tensors that share one factor of the correction.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[repr(transparent)]
+pub struct DelayNorm(pub sys::lpt_delay_norm);
+
+#[allow(missing_docs)]
+impl DelayNorm {
+    pub const TENSOR: DelayNorm = DelayNorm(sys::LPT_DELAY_NORM_TENSOR);
+    pub const GLOBAL: DelayNorm = DelayNorm(sys::LPT_DELAY_NORM_GLOBAL);
+}
+
 /// An arithmetic of a GEMM.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[repr(transparent)]
