@@ -15,6 +15,8 @@ namespace {
 constexpr uint64_t kDelayStream = 0xDE1A1;  // distinct from the streams of the parameters and batches
 constexpr double kMeanDelay = 0.5;          // of the time of a micro-batch, at factor 1
 constexpr int kDelayLengths = 999;
+constexpr double kLeastKept = 0.9;  // of the micro-batches: no effect on accuracy is reported up to here
+constexpr int kHalvings = 30;       // of an interval of thresholds
 
 // Ends of the cumulative distribution of delay lengths 1 to 999: log-normal, mean 4 and deviation 1 of the logarithm.
 struct DelayLengths {
@@ -114,15 +116,31 @@ void MicroBatchClock::choose_threshold(lpt_context *context) {
   const double step_seconds = mean_of(parallel_.data->gather(context, step_seconds_));
   const auto ranks = static_cast<int32_t>(parallel_.ranks);
   const auto micro_batches = static_cast<int32_t>(micro_batches_);
-  // full_seconds without serial_seconds is the mean time of the slowest rank; the rest of a step is serial.
-  const auto fit = [&](double serial_seconds) {
+  const auto fit = [&](double serial_seconds, double threshold) {
     lpt_drop_compute_info info = LPT_DROP_COMPUTE_INFO_INIT;
     check(context, lpt_drop_compute_fit(context, seconds.data(), ranks, kDropMeasuredSteps, micro_batches,
-                                        serial_seconds, 0.0, &info));
+                                        serial_seconds, threshold, &info));
     return info;
   };
-  const lpt_drop_compute_info info = fit(std::max(step_seconds - fit(0.0).full_seconds, 0.0));
-  result_ = {.threshold = info.threshold_seconds, .first_step = step_ + 1, .speedup = info.speedup};
+  // full_seconds without serial_seconds is the mean time of the slowest rank; the rest of a step is serial.
+  const double serial = std::max(step_seconds - fit(0.0, 0.0).full_seconds, 0.0);
+  lpt_drop_compute_info info = fit(serial, 0.0);
+  if (info.kept_fraction < kLeastKept) {
+    double low = info.threshold_seconds, high = low;
+    while (fit(serial, high).kept_fraction < kLeastKept) {
+      high *= 2.0;
+    }
+    for (int i = 0; i < kHalvings; ++i) {
+      const double middle = 0.5 * (low + high);
+      (fit(serial, middle).kept_fraction < kLeastKept ? low : high) = middle;
+    }
+    info = fit(serial, high);
+  }
+  result_.first_step = step_ + 1;
+  result_.speedup = std::max(info.speedup, 1.0);
+  if (info.speedup > 1.0) {
+    result_.threshold = info.threshold_seconds;
+  }
   is_chosen_ = true;
   seconds_ = {};
   step_seconds_ = {};

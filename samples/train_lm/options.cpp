@@ -38,7 +38,8 @@ void visit_settings(Options &options, Visit &&visit) {
   visit("--sync", options.synced, "Fraction of the residual columns that tensor-parallel ranks synchronize (CAAT)");
   visit("--wire", options.wire, "Wire format of these columns, for example int8_1x32; empty: f32");
   visit("--drop-compute", options.drop,
-        "Data-parallel ranks stop a step after this time: seconds, or auto (DropCompute); empty: never");
+        "Data-parallel ranks stop a step after this time: seconds, or auto: drop up to a tenth (DropCompute); empty: "
+        "never");
   visit("--stragglers", train.drop.stragglers,
         "Factor of random delays of micro-batches: 1 adds half of their time on average; 0: no delays");
   visit("--micro-batch-seconds", train.drop.least,
