@@ -33,16 +33,18 @@ static int check_count(const char *name, int64_t found, const char *other, int64
   return 0;
 }
 
-// Checks the errors and the choices of lpt_format_choose(). The library checks the range of the counts.
-static int check_candidates(int64_t errors, int64_t tensors, int64_t candidates, Py_ssize_t choice_bytes) {
-  if (tensors < 0 || candidates < 1) return 1;
-  if (errors % candidates != 0 || errors / candidates != tensors) {
-    PyErr_Format(PyExc_ValueError, "errors has %lld items: expected %lld x %lld", (long long)errors, (long long)tensors,
-                 (long long)candidates);
-    return 0;
-  }
-  if (choice_bytes / (Py_ssize_t)sizeof(int64_t) >= tensors) return 1;
-  PyErr_Format(PyExc_ValueError, "out_choices has %zd bytes: expected %lld integers of 8 bytes", choice_bytes, (long long)tensors);
+// Checks that a buffer has memory for an array of the length that the library gets.
+static int check_buffer(const char *name, Py_ssize_t bytes, int64_t count, size_t item_bytes) {
+  if (count <= (int64_t)((size_t)bytes / item_bytes)) return 1;
+  PyErr_Format(PyExc_ValueError, "%s has %zd bytes: expected %zu for each of %lld items", name, bytes, item_bytes, (long long)count);
+  return 0;
+}
+
+// Checks the number of errors of lpt_format_choose(). The library checks the range of the counts.
+static int check_candidates(int64_t errors, int64_t tensors, int64_t candidates) {
+  if (tensors < 0 || candidates < 1 || (errors % candidates == 0 && errors / candidates == tensors)) return 1;
+  PyErr_Format(PyExc_ValueError, "errors has %lld items: expected %lld x %lld", (long long)errors, (long long)tensors,
+               (long long)candidates);
   return 0;
 }
 
@@ -162,48 +164,36 @@ static int handles_from(PyObject *object, const char *symbol, swig_type_info *ki
 }
 %typemap(arginit) (const void *READ_OR_NONE, size_t BYTES) { memset(&buffer_view$argnum, 0, sizeof buffer_view$argnum); }
 %typemap(freearg) (const void *READ_OR_NONE, size_t BYTES) { PyBuffer_Release(&buffer_view$argnum); }
-%typemap(in) int32_t *WRITTEN (Py_buffer buffer_view) {
-  if (PyObject_GetBuffer($input, &buffer_view, PyBUF_WRITABLE) != 0) SWIG_fail;
-  $1 = (int32_t *)buffer_view.buf;
-}
-%typemap(arginit) int32_t *WRITTEN { memset(&buffer_view$argnum, 0, sizeof buffer_view$argnum); }
-%typemap(freearg) int32_t *WRITTEN { PyBuffer_Release(&buffer_view$argnum); }
 
-%apply int32_t *WRITTEN { int64_t *WRITTEN };
-%typemap(in) int64_t *WRITTEN (Py_buffer buffer_view) {
+// Arrays that the library writes, in buffers.
+%define LPT_WRITTEN_ARRAY(type, name)
+%typemap(in) type *name (Py_buffer buffer_view) {
   if (PyObject_GetBuffer($input, &buffer_view, PyBUF_WRITABLE) != 0) SWIG_fail;
-  $1 = (int64_t *)buffer_view.buf;
+  $1 = (type *)buffer_view.buf;
 }
+%typemap(arginit) type *name { memset(&buffer_view$argnum, 0, sizeof buffer_view$argnum); }
+%typemap(freearg) type *name { PyBuffer_Release(&buffer_view$argnum); }
+%enddef
+LPT_WRITTEN_ARRAY(int32_t, order)
+LPT_WRITTEN_ARRAY(int32_t, out_hop_counts)
+LPT_WRITTEN_ARRAY(int32_t, out_hops)
+LPT_WRITTEN_ARRAY(int64_t, out_choices)
+LPT_WRITTEN_ARRAY(double, out_link_seconds)
+LPT_WRITTEN_ARRAY(lpt_topology_link, out_links)
+LPT_WRITTEN_ARRAY(lpt_schedule_send, out_sends)
+
 // Arrays of structs that have no struct_size, in buffers.
-%{
-// Checks that a buffer has memory for an array of the length that the library gets.
-static int check_buffer(const char *name, Py_ssize_t bytes, int64_t count, size_t item_bytes) {
-  if (count <= (int64_t)((size_t)bytes / item_bytes)) return 1;
-  PyErr_Format(PyExc_ValueError, "%s has %zd bytes: expected %zu for each of %lld items", name, bytes, item_bytes, (long long)count);
-  return 0;
-}
-%}
-%define LPT_STRUCT_ARRAY(type, name, count, out_name)
+%define LPT_STRUCT_ARRAY(type, name, count)
 %typemap(in) (const type *name, int64_t count) (Py_buffer buffer_view) {
   if (PyObject_GetBuffer($input, &buffer_view, PyBUF_SIMPLE) != 0) SWIG_fail;
   $1 = (type *)buffer_view.buf;
   $2 = (int64_t)((size_t)buffer_view.len / sizeof(type));
 }
-%typemap(in) type *out_name (Py_buffer buffer_view) {
-  if (PyObject_GetBuffer($input, &buffer_view, PyBUF_WRITABLE) != 0) SWIG_fail;
-  $1 = (type *)buffer_view.buf;
-}
-%typemap(arginit) (const type *name, int64_t count), type *out_name { memset(&buffer_view$argnum, 0, sizeof buffer_view$argnum); }
-%typemap(freearg) (const type *name, int64_t count), type *out_name { PyBuffer_Release(&buffer_view$argnum); }
+%typemap(arginit) (const type *name, int64_t count) { memset(&buffer_view$argnum, 0, sizeof buffer_view$argnum); }
+%typemap(freearg) (const type *name, int64_t count) { PyBuffer_Release(&buffer_view$argnum); }
 %enddef
-LPT_STRUCT_ARRAY(lpt_topology_link, links, link_count, out_links)
-LPT_STRUCT_ARRAY(lpt_schedule_send, sends, send_count, out_sends)
-%typemap(in) double *out_link_seconds (Py_buffer buffer_view) {
-  if (PyObject_GetBuffer($input, &buffer_view, PyBUF_WRITABLE) != 0) SWIG_fail;
-  $1 = (double *)buffer_view.buf;
-}
-%typemap(arginit) double *out_link_seconds { memset(&buffer_view$argnum, 0, sizeof buffer_view$argnum); }
-%typemap(freearg) double *out_link_seconds { PyBuffer_Release(&buffer_view$argnum); }
+LPT_STRUCT_ARRAY(lpt_topology_link, links, link_count)
+LPT_STRUCT_ARRAY(lpt_schedule_send, sends, send_count)
 
 // Checks before a call that need several arguments.
 %define LPT_CHECK_BEFORE(function, checks)
@@ -230,7 +220,8 @@ LPT_CHECK_BEFORE(lpt_optimizer_step_shards, check_count("gradients", given6, "in
 LPT_CHECK_BEFORE(lpt_optimizer_add_shards, check_count("names", PyTuple_GET_SIZE(texts4), "parameters", arg6))
 LPT_CHECK_BEFORE(lpt_noise_measure, check_count("gradients", given2, "noisy", arg4))
 LPT_CHECK_BEFORE(lpt_format_choose, check_count("bytes", given3, "errors", given2) &&
-                                    check_candidates(given2, arg4, arg5, buffer_view7.len))
+                                    check_candidates(given2, arg4, arg5) &&
+                                    check_buffer("out_choices", buffer_view7.len, arg4, sizeof(int64_t)))
 LPT_CHECK_BEFORE(lpt_delay_compensate, check_count("own", given2, "mean", arg4) && check_count("gradients", given6, "mean", arg4))
 LPT_CHECK_BEFORE(lpt_cost_fit_link, check_count("bytes", given2, "seconds", arg4))
 LPT_CHECK_BEFORE(lpt_topology_links, check_buffer("out_links", buffer_view4.len, arg3, sizeof(lpt_topology_link)))
@@ -392,15 +383,11 @@ LPT_RETURNED(double, out_flips, PyFloat_FromDouble)
                                 const int64_t *send_counts, const int64_t *receive_counts, const int64_t *row_counts,
                                 const int64_t *bytes };
 %apply (const int64_t *NUMBERS, int64_t COUNT) { (const int64_t *indices, int64_t count) };
-%apply const double *NUMBERS { const double *bytes, const double *errors };
-%apply const double *NUMBERS { const double *bytes, const double *seconds };
+%apply const double *NUMBERS { const double *bytes, const double *errors, const double *seconds };
 %apply (const double *NUMBERS, int64_t COUNT) { (const double *seconds, int64_t count) };
 %apply (void *WRITTEN, size_t BYTES) { (void *buffer, size_t buffer_bytes) };
 %apply (const void *READ, size_t BYTES) { (const void *buffer, size_t buffer_bytes) };
-%apply int32_t *WRITTEN { int32_t *order };
-%apply int64_t *WRITTEN { int64_t *out_choices };
 %apply (const int64_t *NUMBERS, int64_t COUNT) { (const int64_t *extents, int32_t extent_count) };
-%apply int32_t *WRITTEN { int32_t *order, int32_t *out_hop_counts, int32_t *out_hops };
 %apply void *ADDRESS { void *managed, void *stream, void *event, void *nccl_comm };
 %typemap(out) void *lpt_context_stream "$result = PyLong_FromVoidPtr($1);"
 %apply const void *ADDRESS { const void *managed };

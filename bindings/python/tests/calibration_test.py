@@ -84,7 +84,7 @@ class Calibration(Case):
             lpt.format_choose(errors, [[1, 2, 4], [1, 3]], 7)
         with self.assertRaisesRegex(ValueError, "errors has 4 items: expected 2 x 3"):
             lpt.capi.lpt_format_choose(None, [1.0] * 4, [1] * 4, 2, 3, 9, array("q", [0, 0]), lpt.capi.lpt_format_choose_info())
-        with self.assertRaisesRegex(ValueError, "out_choices has 8 bytes: expected 2 integers"):
+        with self.assertRaisesRegex(ValueError, "out_choices has 8 bytes: expected 8 for each of 2 items"):
             lpt.capi.lpt_format_choose(None, [1.0] * 4, [1] * 4, 2, 2, 9, array("q", [0]), lpt.capi.lpt_format_choose_info())
 
 
