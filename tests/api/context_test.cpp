@@ -6,6 +6,7 @@
 #include <atomic>
 #include <cstdio>
 #include <filesystem>
+#include <fstream>
 #include <functional>
 #include <mutex>
 #include <set>
@@ -13,6 +14,7 @@
 #include <utility>
 
 #include "tests/api/support.hpp"
+#include "tests/support/sanitized.hpp"
 
 namespace lpt::test {
 namespace {
@@ -380,9 +382,26 @@ TEST(ContextInUse, ByFourThreadsAtOnceDoesACallWhollyOrNotAtAll) {
   EXPECT_GT(done, 0);
 }
 
+// Waits until all other threads have slept for 20 ms.
+void wait_for_sleeping_threads() {
+  const std::string self = std::to_string(gettid());
+  for (int quiet = 0; quiet < 20;) {
+    bool are_sleeping = true;
+    for (const auto &thread : std::filesystem::directory_iterator("/proc/self/task")) {
+      std::string state;
+      std::getline(std::ifstream(thread.path() / "stat").ignore(1000, ')').ignore(), state, ' ');
+      are_sleeping = are_sleeping && (state == "S" || thread.path().filename() == self);
+    }
+    quiet = are_sleeping ? quiet + 1 : 0;
+    usleep(1000);
+  }
+}
+
 TEST(ContextFork, ChildRunsAnOperationAfterTheParentUsedThreads) {
   const Context context = make_context(3);
   const std::vector<uint8_t> expected = run_some_gemm(context.get());
+  // A thread that starts allocates memory. If it has a lock of a sanitizer's allocator, the child waits for it forever.
+  if (kIsSanitized) wait_for_sleeping_threads();
   const pid_t child = fork();
   ASSERT_NE(-1, child);
   if (child == 0) {
