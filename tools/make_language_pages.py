@@ -29,11 +29,13 @@ def python_directive(node, owner=""):
         made = next((member for member in node.body if isinstance(member, ast.FunctionDef)
                      and member.name in ("__new__", "__init__")), None)
         kind = "exception" if python_is_error(node) else "class"
-        lines = [f"`````{{py:{kind}}} {node.name}{python_signature(made, True, False) if made else ''}", "", doc, ""]
+        rest = keyword_text(made) if made else ""
+        lines = [f"`````{{py:{kind}}} {node.name}{python_signature(made, True, False) if made else ''}", "", doc, rest, ""]
         for member in node.body:
             if isinstance(member, ast.FunctionDef) and not member.name.startswith("_"):
                 lines += python_directive(member, node.name)
         return [*lines, "`````", ""]
+    doc += keyword_text(node)
     is_property = "property" in map(ast.unparse, node.decorator_list)
     if is_property:
         lines = [f"````{{py:property}} {node.name}", *([f":type: {ast.unparse(node.returns)}"] if node.returns else [])]
@@ -45,6 +47,16 @@ def python_directive(node, owner=""):
 def python_text(node):
     """Returns a docstring as Markdown."""
     return re.sub(r"\b(__\w+?__)\b", r"`\1`", ast.get_docstring(node) or "")
+
+
+def keyword_text(function):
+    """Names the struct whose members are keyword arguments, and removes its annotation, which is for type checkers only."""
+    keywords = function.args.kwarg
+    if keywords is None or not isinstance(keywords.annotation, ast.Subscript):
+        return ""
+    words = re.findall("[A-Z][a-z]+", ast.unparse(keywords.annotation.slice))
+    keywords.annotation = None
+    return f"\n\nOther keyword arguments are members of `lpt_{'_'.join(words).lower()}`."
 
 
 def python_is_error(node):
@@ -59,12 +71,19 @@ def python_signature(function, is_method, is_result_shown=True):
     return f"({re.sub(r'{q}([A-Z][A-Za-z]+){q}'.format(q=chr(39)), chr(92) + '1', ast.unparse(arguments))}){result}"
 
 
+def exported_names(tree):
+    """Returns the list __all__ of a module."""
+    return next(ast.literal_eval(node.value) for node in tree.body
+                if isinstance(node, ast.Assign) and getattr(node.targets[0], "id", "") == "__all__")
+
+
 def python_reference():
     """Returns the names that __init__.py imports or defines, by the module that defines them."""
     folder = BINDINGS / "python/lpt"
     package = ast.parse((folder / "__init__.py").read_text(encoding="utf-8"))
     imports = [node for node in package.body if isinstance(node, ast.ImportFrom) and node.module]
-    names = {node.module: {alias.name for alias in node.names if not alias.name.startswith("_")} for node in imports}
+    public = {"*", *exported_names(package)}
+    names = {node.module: {alias.name for alias in node.names} & public for node in imports}
     aliases = [node for node in ast.walk(ast.parse((folder / "_tensor.py").read_text(encoding="utf-8")))
                if isinstance(node, ast.Assign) and getattr(node.targets[0], "id", "") in ("Format", "Shape")]
     lines = ["# Python reference", "", python_text(package), "", "```{py:module} lpt", "```", ""]
@@ -73,10 +92,17 @@ def python_reference():
                           ("Ranks", "_comm"), ("Codecs", "_codec"), ("Monitors and costs", "_monitor"), ("Schedules", "_schedule"),
                           ("Exceptions", "_errors")):
         lines += [f"## {title}", ""]
-        for node in [*ast.parse((folder / f"{module}.py").read_text(encoding="utf-8")).body, *(aliases if module == "_tensor" else [])]:
-            if node in aliases or getattr(node, "name", "") in names[module]:
+        tree = ast.parse((folder / f"{module}.py").read_text(encoding="utf-8"))
+        missing = names.pop(module)
+        if missing == {"*"}:
+            missing = set(exported_names(tree))
+        branches = [node for branch in tree.body if isinstance(branch, ast.If) for node in branch.body]
+        for node in [*tree.body, *branches, *(aliases if module == "_tensor" else [])]:
+            name = node.targets[0].id if node in aliases else getattr(node, "name", "")
+            if node in aliases or name in missing:
                 lines += python_directive(node)
-        del names[module]
+                missing.discard(name)
+        assert not missing, (module, missing)
     assert not names, names
     return lines
 
