@@ -342,7 +342,7 @@ typedef struct lpt_format_choose_info {
  * The choice is the best one, unless the problem is large and has many nearly equal choices: the search keeps at most
  * 2^20 partial sums. `bound` then limits how far the choice is from the best one.
  *
- * @param[in]  errors           `tensor_count` · `candidate_count` errors, those of the first tensor first; at least 0.
+ * @param[in]  errors           `tensor_count` · `candidate_count` errors, those of the first tensor first; 0 to 1e100.
  *                              Infinity excludes a candidate.
  * @param[in]  bytes            Bytes of the same candidates, 0 to 2^40.
  * @param[in]  tensor_count     0 to 2^14.

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 
 #include "../../tools/lpt/handles.hpp"
@@ -121,7 +122,7 @@ Formats choose_formats(lpt_context *context, const FormatCosts &costs, double by
   }
   if (bytes_per_weight * costs.elements < least) {
     throw Error(fmt::format("--bytes-per-weight is {}: expected at least {:.4f}, that of the smallest formats",
-                            bytes_per_weight, least / costs.elements));
+                            bytes_per_weight, std::ceil(1e4 * least / costs.elements) / 1e4));
   }
   std::vector<int64_t> choices(inputs);
   check(context, lpt_format_choose(context, costs.divergences.data(), costs.bytes.data(), std::ssize(choices),

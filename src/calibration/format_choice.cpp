@@ -17,6 +17,7 @@ namespace {
 
 constexpr int64_t kMostTensors = int64_t{1} << 14, kMostCandidates = 64;
 constexpr int64_t kMostTensorBytes = int64_t{1} << 40;
+constexpr double kMostError = 1e100;                            // so that no sum or product overflows
 constexpr size_t kMostSums = size_t{1} << 20, kLeastSums = 64;  // of all tensors; of one tensor
 
 struct Candidate {
@@ -214,6 +215,11 @@ class FormatChoice {
   double error_ = 0.0, bound_ = 0.0;
 };
 
+Status check_error(int64_t place, double error) {
+  if (error >= 0.0 && error <= kMostError) return {};
+  return invalid("%s is %g: expected 0 to %g, or infinity", item("errors", place).c_str(), error, kMostError);
+}
+
 Status check_candidates(const FormatCandidates &given) {
   if (given.tensors < 0 || given.tensors > kMostTensors) {
     return invalid("tensor_count is %lld: expected 0 to %lld", number(given.tensors), number(kMostTensors));
@@ -227,14 +233,13 @@ Status check_candidates(const FormatCandidates &given) {
   for (int64_t i = 0; i < given.tensors; ++i) {
     bool is_possible = false;
     for (int64_t place = i * given.candidates; place < (i + 1) * given.candidates; ++place) {
-      if (!(given.errors[place] >= 0.0)) {
-        return invalid("%s is %g: expected at least 0", item("errors", place).c_str(), given.errors[place]);
-      }
+      const bool is_excluded = given.errors[place] == std::numeric_limits<double>::infinity();
+      if (!is_excluded) LPT_TRY(check_error(place, given.errors[place]));
       if (given.bytes[place] < 0 || given.bytes[place] > kMostTensorBytes) {
         return invalid("%s is %lld: expected 0 to %lld", item("bytes", place).c_str(), number(given.bytes[place]),
                        number(kMostTensorBytes));
       }
-      is_possible = is_possible || std::isfinite(given.errors[place]);
+      is_possible = is_possible || !is_excluded;
     }
     if (!is_possible) {
       return invalid("errors of tensor %lld are all infinite: expected a finite one", number(i));

@@ -1,6 +1,7 @@
 #include "src/calibration/power.hpp"
 
 #include <algorithm>
+#include <cfloat>
 #include <cmath>
 
 #include "src/cast/cast.hpp"
@@ -57,15 +58,33 @@ void for_block(const MatrixView &numbers, const BlockGrid &grid, int64_t row, in
   for (int64_t r = row * grid.block_rows; r < last_row; ++r) body(r, begin, end);
 }
 
-float scale_of(const MatrixView &numbers, const BlockGrid &grid, int64_t row, int64_t column, double additions) {
+// Returns the mean magnitude of a block.
+double mean_of(const MatrixView &numbers, const BlockGrid &grid, int64_t row, int64_t column) {
   double sum = 0.0;
   int64_t count = 0;
   for_block(numbers, grid, row, column, [&](int64_t r, int64_t begin, int64_t end) {
     for (int64_t i = begin; i < end; ++i) sum += std::fabs(static_cast<double>(numbers_of_row(numbers, r)[i]));
     count += end - begin;
   });
-  const auto scale = static_cast<float>(sum / static_cast<double>(count) / additions);
+  return sum / static_cast<double>(count);
+}
+
+float scale_of(double mean, double additions) {
+  const auto scale = static_cast<float>(mean / additions);
   return scale > 0.0f ? scale : 1.0f;
+}
+
+// Runs before anything is written.
+Status check_scales(const MatrixView &numbers, const ScaledBlocks &blocks, double additions) {
+  double largest = 0.0;
+  for (int64_t row = 0; row < blocks.grid.rows; ++row) {
+    for (int64_t column = 0; column < blocks.grid.columns; ++column) {
+      largest = std::max(largest, mean_of(numbers, blocks.grid, row, column));
+    }
+  }
+  if (std::isfinite(scale_of(largest, additions))) return {};
+  return invalid("additions is %g: expected at least %g, as the scale of a block is beyond f32", additions,
+                 largest / static_cast<double>(FLT_MAX));
 }
 
 Status check_finite_numbers(const MatrixView &numbers) {
@@ -144,9 +163,11 @@ Status quantize_for_power(Context &context, const Tensor *weight, double additio
   LPT_TRY(widen_matrix(context, given, numbers, false));
   LPT_TRY(check_finite_numbers(numbers));
   const ScaledBlocks blocks = blocks_of(target);
+  LPT_TRY(check_scales(numbers, blocks, additions));
   for (int64_t row = 0; row < blocks.grid.rows; ++row) {
     for (int64_t column = 0; column < blocks.grid.columns; ++column) {
-      blocks.scales[row * blocks.scale_stride + column] = scale_of(numbers, blocks.grid, row, column, additions);
+      blocks.scales[row * blocks.scale_stride + column] =
+          scale_of(mean_of(numbers, blocks.grid, row, column), additions);
     }
   }
   Cast cast;

@@ -97,9 +97,15 @@ const std::vector<BadCall> kWeightsCalls = {
      }},
     {"format_choose: an error that is no number",
      LPT_INVALID_ARGUMENT,
-     {"errors[2] is", "at least 0"},
+     {"errors[2] is", "0 to 1e+100"},
      [](World &w) {
        return choose(w, {1.0, 2.0, NAN, 2.0}, {8, 4, 3, 5}, 99);
+     }},
+    {"format_choose: an error whose sums overflow",
+     LPT_INVALID_ARGUMENT,
+     {"errors[0] is 1e+300", "0 to 1e+100, or infinity"},
+     [](World &w) {
+       return choose(w, {1e300, 2.0, 1.0, 2.0}, {8, 4, 3, 5}, 99);
      }},
     {"format_choose: a tensor without a format",
      LPT_INVALID_ARGUMENT,

@@ -157,6 +157,10 @@ TEST(Power, RejectsBadArguments) {
   rejected(quantize(LPT_FORMAT_INT8_ROW, 4, 0.0), LPT_INVALID_ARGUMENT, "additions is 0: expected above 0");
   rejected(quantize(LPT_FORMAT_INT8_ROW, 4, NAN), LPT_INVALID_ARGUMENT, "additions is");
   rejected(quantize(LPT_FORMAT_INT8_ROW, 4, 2.0), LPT_INVALID_ARGUMENT, "weight[1][3] is nan");
+  const Tensor large = tensor_of(c, LPT_FORMAT_F32, 2, 4, std::vector<double>(8, 3e38));
+  const Tensor codes = make_tensor(c, LPT_FORMAT_INT8_ROW, 2, 4);
+  rejected(lpt_power_quantize(c, large.get(), 0.5, codes.get(), nullptr), LPT_INVALID_ARGUMENT,
+           "additions is 0.5: expected at least");
   rejected(quantize(LPT_FORMAT_INT8_ROW, 5, 2.0), LPT_INVALID_ARGUMENT, "output is 2 x 5");
   rejected(quantize(LPT_FORMAT_INT8, 4, 2.0), LPT_UNSUPPORTED, "output is int8: expected signed integers");
   for (const char *name :

@@ -4,7 +4,6 @@
 #include <cstdio>
 #include <cstring>
 
-#include "tests/api/states.hpp"
 #include "tests/fuzz/call_values.hpp"
 
 namespace {
@@ -487,14 +486,5 @@ class Caller : lpt::test::CallValues {
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
-  lpt::states::Ledger ledger;
-  lpt_context *context = ledger.make_context();
-  lpt::test::CallReader in(data, size);
-  Caller(context, in).run();
-  lpt_context_destroy(context);
-  if (ledger.live_bytes != 0) {
-    std::fprintf(stderr, "%zu bytes are not given back\n", ledger.live_bytes);
-    std::abort();
-  }
-  return 0;
+  return lpt::test::run_calls<Caller>(data, size);
 }

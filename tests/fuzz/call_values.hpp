@@ -6,6 +6,7 @@
 #include <cstdlib>
 
 #include "lpt/research.h"
+#include "tests/api/states.hpp"
 #include "tests/fuzz/call_reader.hpp"
 
 namespace lpt::test {
@@ -127,5 +128,18 @@ class CallValues {
   lpt_quantize_options cast_ = LPT_QUANTIZE_OPTIONS_INIT;
   lpt_gemm_emulation emulation_ = LPT_GEMM_EMULATION_INIT;
 };
+
+// Makes the calls of an input, and aborts if they leave memory.
+template <typename Caller>
+int run_calls(const uint8_t *data, size_t size) {
+  states::Ledger ledger;
+  lpt_context *context = ledger.make_context();
+  CallReader in(data, size);
+  Caller(context, in).run();
+  lpt_context_destroy(context);
+  if (ledger.live_bytes == 0) return 0;
+  std::fprintf(stderr, "%zu bytes are not given back\n", ledger.live_bytes);
+  std::abort();
+}
 
 }  // namespace lpt::test

@@ -75,7 +75,7 @@ typedef struct lpt_power_info {
 /**
  * @brief Casts a weight to integers whose mean magnitude is about `additions`.
  *
- * The scale of a block is the mean magnitude of its weights divided by `additions`; 1 if they are all 0. Codes are
+ * The scale of a block is the mean magnitude of its weights divided by `additions`; 1 if that is 0 in f32. Codes are
  * weight / scale, to nearest. The sum of |code| · input over a row, by the signs of the codes, is then a GEMM without
  * multiplications. lpt_gemm() with the output computes the same numbers.
  *
@@ -90,8 +90,8 @@ typedef struct lpt_power_info {
  * @param[in]  additions  Above 0, at most 1e6.
  * @param[out] output     The shape of `weight`.
  * @param[out] out_info   The caller sets `struct_size`. NULL: not computed.
- * @retval LPT_INVALID_ARGUMENT  Shapes do not agree, tensors overlap, `additions` is out of range, or a weight is not
- *                               finite.
+ * @retval LPT_INVALID_ARGUMENT  Shapes do not agree, tensors overlap, or a weight is not finite. `additions` is out of
+ *                               range, or so small that a scale is beyond f32.
  * @retval LPT_UNSUPPORTED       A format is not listed above, or a tensor is on a GPU.
  */
 LPT_API lpt_status lpt_power_quantize(lpt_context *context, const lpt_tensor *weight, double additions,
