@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "src/comm/agreement.hpp"
-#include "src/comm/custom_functions.hpp"
+#include "src/comm/custom/custom_functions.hpp"
 
 namespace lpt {
 

@@ -1,7 +1,7 @@
 // Conversion of indices on a device to row indices of a table, or to class indices of one rank.
 #pragma once
 
-#include "kernels/activation/cuda_steps.hpp"
+#include "kernels/activation/cuda/cuda_steps.hpp"
 #include "src/call/launch.hpp"
 
 namespace lpt {

@@ -1,7 +1,7 @@
 #include "src/nn/rmsnorm.hpp"
 
 #include "kernels/activation/activation.hpp"
-#include "kernels/activation/cuda_steps.hpp"
+#include "kernels/activation/cuda/cuda_steps.hpp"
 #include "kernels/reduce/reduce.hpp"
 #include "src/call/launch.hpp"
 #include "src/nn/norm_checks.hpp"

@@ -3,7 +3,7 @@
 #include <vector>
 
 #include "kernels/activation/activation.hpp"
-#include "kernels/activation/cuda_steps.hpp"
+#include "kernels/activation/cuda/cuda_steps.hpp"
 #include "src/call/launch.hpp"
 #include "src/cast/stored.hpp"
 #include "src/nn/norm_checks.hpp"

@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "kernels/activation/activation.hpp"
-#include "kernels/activation/cuda_steps.hpp"
+#include "kernels/activation/cuda/cuda_steps.hpp"
 #include "kernels/activation/smoothing.hpp"
 #include "src/call/launch.hpp"
 #include "src/cast/stored.hpp"

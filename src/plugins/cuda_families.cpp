@@ -1,7 +1,7 @@
 #include "src/plugins/cuda_families.hpp"
 
-#include "kernels/activation/cuda_kernels.hpp"
-#include "kernels/activation/cuda_steps.hpp"
+#include "kernels/activation/cuda/cuda_kernels.hpp"
+#include "kernels/activation/cuda/cuda_steps.hpp"
 #include "kernels/gemm/cuda/cuda_gemm.hpp"
 #include "kernels/gemm/cuda/cuda_kernels.hpp"
 #include "kernels/hadamard/cuda_kernels.hpp"

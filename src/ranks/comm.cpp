@@ -6,10 +6,10 @@
 
 #include "lpt/research/emulation.h"
 #include "src/call/launch.hpp"
-#include "src/comm/custom_transport.hpp"
+#include "src/comm/custom/custom_transport.hpp"
 #include "src/comm/exchange_engine.hpp"
-#include "src/comm/local_engine.hpp"
-#include "src/comm/local_transport.hpp"
+#include "src/comm/local/local_engine.hpp"
+#include "src/comm/local/local_transport.hpp"
 #include "src/comm/message_engine.hpp"
 #include "src/comm/plugin.hpp"
 

@@ -7,9 +7,9 @@
 #include <string>
 
 #include "src/call/context.hpp"
-#include "src/comm/custom_functions.hpp"
-#include "src/comm/device_engine.hpp"
-#include "src/comm/local_group.hpp"
+#include "src/comm/custom/custom_functions.hpp"
+#include "src/comm/device/device_engine.hpp"
+#include "src/comm/local/local_group.hpp"
 #include "src/comm/progress_thread.hpp"
 
 struct lpt_comm_group {

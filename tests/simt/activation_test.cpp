@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "kernels/activation/cuda_kernels.hpp"
+#include "kernels/activation/cuda/cuda_kernels.hpp"
 #include "src/base/status.hpp"
 #include "tests/simt/device_kernels.hpp"
 #include "tests/support/guarded.hpp"

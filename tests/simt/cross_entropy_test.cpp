@@ -6,8 +6,8 @@
 #include <limits>
 #include <vector>
 
-#include "kernels/activation/cuda_kernels.hpp"
-#include "kernels/activation/cuda_steps.hpp"
+#include "kernels/activation/cuda/cuda_kernels.hpp"
+#include "kernels/activation/cuda/cuda_steps.hpp"
 #include "kernels/activation/row_loss.hpp"
 #include "tests/kernels/activation.hpp"
 #include "tests/simt/device_kernels.hpp"

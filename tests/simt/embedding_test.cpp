@@ -5,8 +5,8 @@
 #include <cmath>
 #include <vector>
 
-#include "kernels/activation/cuda_kernels.hpp"
-#include "kernels/activation/cuda_steps.hpp"
+#include "kernels/activation/cuda/cuda_kernels.hpp"
+#include "kernels/activation/cuda/cuda_steps.hpp"
 #include "tests/simt/device_kernels.hpp"
 #include "tests/support/guarded.hpp"
 #include "tests/support/kernels.hpp"

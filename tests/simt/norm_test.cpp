@@ -7,8 +7,8 @@
 #include <limits>
 #include <vector>
 
-#include "kernels/activation/cuda_kernels.hpp"
-#include "kernels/activation/cuda_steps.hpp"
+#include "kernels/activation/cuda/cuda_kernels.hpp"
+#include "kernels/activation/cuda/cuda_steps.hpp"
 #include "kernels/reduce/reduce.hpp"
 #include "tests/kernels/layernorm_problem.hpp"
 #include "tests/simt/device_kernels.hpp"

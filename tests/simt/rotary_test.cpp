@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "kernels/activation/cuda_kernels.hpp"
+#include "kernels/activation/cuda/cuda_kernels.hpp"
 #include "tests/kernels/rotary_problem.hpp"
 #include "tests/simt/device_kernels.hpp"
 #include "tests/support/sanitized.hpp"

@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "src/comm/local_transport.hpp"
+#include "src/comm/local/local_transport.hpp"
 
 namespace lpt::test {
 

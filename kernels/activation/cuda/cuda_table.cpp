@@ -1,8 +1,8 @@
 // Device kernel tables.
 #include <initializer_list>
 
-#include "kernels/activation/cuda_kernels.hpp"
-#include "kernels/activation/cuda_steps.hpp"
+#include "kernels/activation/cuda/cuda_kernels.hpp"
+#include "kernels/activation/cuda/cuda_steps.hpp"
 
 namespace lpt {
 namespace {

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "kernels/activation/activation.hpp"
-#include "kernels/activation/cuda_line.hpp"
+#include "kernels/activation/cuda/cuda_line.hpp"
 
 namespace lpt {
 

@@ -1,4 +1,4 @@
-#include "src/comm/custom_transport.hpp"
+#include "src/comm/custom/custom_transport.hpp"
 
 #include <algorithm>
 #include <cstdio>

@@ -1,4 +1,4 @@
-#include "src/comm/device_endpoint.hpp"
+#include "src/comm/device/device_endpoint.hpp"
 
 #include "src/comm/backoff.hpp"
 #include "src/comm/deadline.hpp"

@@ -1,7 +1,7 @@
 // Softmax: one thread block per row, with the sum in f64.
-#include "kernels/activation/cuda_exp.hpp"
-#include "kernels/activation/cuda_kernels.hpp"
-#include "kernels/activation/cuda_softmax.hpp"
+#include "kernels/activation/cuda/cuda_exp.hpp"
+#include "kernels/activation/cuda/cuda_kernels.hpp"
+#include "kernels/activation/cuda/cuda_softmax.hpp"
 #include "src/formats/functions_f64.hpp"
 
 namespace lpt {

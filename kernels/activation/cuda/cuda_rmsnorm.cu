@@ -1,8 +1,8 @@
 // RMSNorm forward, of a matrix or of a sum of two, and LayerNorm: one thread block per row, with sums in f64. The row is read
 // again for the output; short rows are still in the caches.
-#include "kernels/activation/cuda_kernels.hpp"
-#include "kernels/activation/cuda_line.hpp"
-#include "kernels/activation/cuda_steps.hpp"
+#include "kernels/activation/cuda/cuda_kernels.hpp"
+#include "kernels/activation/cuda/cuda_line.hpp"
+#include "kernels/activation/cuda/cuda_steps.hpp"
 
 namespace lpt {
 namespace {

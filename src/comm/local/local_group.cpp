@@ -1,4 +1,4 @@
-#include "src/comm/local_group.hpp"
+#include "src/comm/local/local_group.hpp"
 
 #include <algorithm>
 

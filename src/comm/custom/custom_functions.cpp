@@ -1,4 +1,4 @@
-#include "src/comm/custom_functions.hpp"
+#include "src/comm/custom/custom_functions.hpp"
 
 #include <algorithm>
 #include <iterator>

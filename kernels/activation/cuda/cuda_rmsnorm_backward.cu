@@ -1,9 +1,9 @@
 // RMSNorm and LayerNorm backward. Input gradient: one thread block per row, with sums in f64. Weight gradient: thread blocks
 // add fragments of columns over parts of the rows in f64; then the parts are added in order. The results do not depend on the
 // schedule.
-#include "kernels/activation/cuda_kernels.hpp"
-#include "kernels/activation/cuda_line.hpp"
-#include "kernels/activation/cuda_steps.hpp"
+#include "kernels/activation/cuda/cuda_kernels.hpp"
+#include "kernels/activation/cuda/cuda_line.hpp"
+#include "kernels/activation/cuda/cuda_steps.hpp"
 
 namespace lpt {
 namespace {

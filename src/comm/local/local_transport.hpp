@@ -4,7 +4,7 @@
 #include <memory>
 
 #include "src/comm/endpoint.hpp"
-#include "src/comm/local_group.hpp"
+#include "src/comm/local/local_group.hpp"
 
 namespace lpt {
 

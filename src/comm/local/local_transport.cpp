@@ -1,4 +1,4 @@
-#include "src/comm/local_transport.hpp"
+#include "src/comm/local/local_transport.hpp"
 
 #include <algorithm>
 #include <cstring>

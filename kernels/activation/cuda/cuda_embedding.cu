@@ -1,7 +1,7 @@
 // Embedding: gathers rows of a table, and computes the gradient of the table.
-#include "kernels/activation/cuda_kernels.hpp"
-#include "kernels/activation/cuda_line.hpp"
-#include "kernels/activation/cuda_steps.hpp"
+#include "kernels/activation/cuda/cuda_kernels.hpp"
+#include "kernels/activation/cuda/cuda_line.hpp"
+#include "kernels/activation/cuda/cuda_steps.hpp"
 
 namespace lpt {
 namespace {

@@ -1,5 +1,5 @@
 // Factors of Smooth-SwiGLU: one thread per column.
-#include "kernels/activation/cuda_steps.hpp"
+#include "kernels/activation/cuda/cuda_steps.hpp"
 #include "kernels/activation/smoothing.hpp"
 #include "kernels/common/launch.hpp"
 

@@ -5,7 +5,7 @@
 #include <memory>
 #include <vector>
 
-#include "src/comm/device_endpoint.hpp"
+#include "src/comm/device/device_endpoint.hpp"
 #include "src/comm/engine.hpp"
 
 namespace lpt {

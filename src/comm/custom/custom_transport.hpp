@@ -4,7 +4,7 @@
 
 #include <memory>
 
-#include "src/comm/custom_functions.hpp"
+#include "src/comm/custom/custom_functions.hpp"
 #include "src/comm/endpoint.hpp"
 
 namespace lpt {

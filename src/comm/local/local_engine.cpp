@@ -1,4 +1,4 @@
-#include "src/comm/local_engine.hpp"
+#include "src/comm/local/local_engine.hpp"
 
 #include <cstring>
 

@@ -1,7 +1,7 @@
 // SwiGLU forward and backward: exact, the operations of ref.cpp in the same order.
-#include "kernels/activation/cuda_exp.hpp"
-#include "kernels/activation/cuda_kernels.hpp"
-#include "kernels/activation/cuda_line.hpp"
+#include "kernels/activation/cuda/cuda_exp.hpp"
+#include "kernels/activation/cuda/cuda_kernels.hpp"
+#include "kernels/activation/cuda/cuda_line.hpp"
 
 namespace lpt {
 namespace {

@@ -1,8 +1,8 @@
 // Cross entropy. One thread block reads a row of logits: exponentials are f32, their sums f64. Losses are computed as on the
 // CPU, and added in row order.
-#include "kernels/activation/cuda_kernels.hpp"
-#include "kernels/activation/cuda_line.hpp"
-#include "kernels/activation/cuda_steps.hpp"
+#include "kernels/activation/cuda/cuda_kernels.hpp"
+#include "kernels/activation/cuda/cuda_line.hpp"
+#include "kernels/activation/cuda/cuda_steps.hpp"
 #include "kernels/activation/row_loss.hpp"
 
 namespace lpt {

@@ -1,6 +1,6 @@
 // Epilogue of a GEMM: exact, the operations of ref.cpp in the same order.
-#include "kernels/activation/cuda_kernels.hpp"
-#include "kernels/activation/cuda_line.hpp"
+#include "kernels/activation/cuda/cuda_kernels.hpp"
+#include "kernels/activation/cuda/cuda_line.hpp"
 
 namespace lpt {
 namespace {

@@ -1,4 +1,4 @@
-#include "src/comm/device_engine.hpp"
+#include "src/comm/device/device_engine.hpp"
 
 #include <algorithm>
 

@@ -1,7 +1,7 @@
 // EXAQ softmax: one thread block per row. The sum is computed from the count of each level, so that it does not depend on the
 // order of elements. In each warp, one lane counts one level.
-#include "kernels/activation/cuda_kernels.hpp"
-#include "kernels/activation/cuda_softmax.hpp"
+#include "kernels/activation/cuda/cuda_kernels.hpp"
+#include "kernels/activation/cuda/cuda_softmax.hpp"
 #include "kernels/activation/exaq.hpp"
 #include "src/formats/functions_f64.hpp"
 

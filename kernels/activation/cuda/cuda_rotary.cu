@@ -1,7 +1,7 @@
 // Rotary embedding: exact, the operations of ref.cpp. One thread per table entry; one thread per fragment of a row in the
 // rotation.
-#include "kernels/activation/cuda_kernels.hpp"
-#include "kernels/activation/cuda_line.hpp"
+#include "kernels/activation/cuda/cuda_kernels.hpp"
+#include "kernels/activation/cuda/cuda_line.hpp"
 #include "kernels/activation/rotary.hpp"
 
 namespace lpt {
