@@ -165,6 +165,9 @@ typedef struct lpt_gradient_buckets lpt_gradient_buckets;
  */
 typedef struct lpt_monitor lpt_monitor;
 
+/** @brief Chooses the precision of each GEMM during training; see lpt_autopilot_create(). */
+typedef struct lpt_autopilot lpt_autopilot;
+
 /** @brief Ranks, switches and the links between them; see lpt_topology_create(). */
 typedef struct lpt_topology lpt_topology;
 

@@ -6,6 +6,7 @@
 #define LPT_RESEARCH_H
 
 #include "../lpt.h"
+#include "research/autopilot.h"
 #include "research/codec.h"
 #include "research/cost.h"
 #include "research/delay.h"

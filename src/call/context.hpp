@@ -34,7 +34,8 @@ enum class HandleKind : uint32_t {
   kGradientBuckets = 0x4C505410,
   kCalibration = 0x4C505411,
   kTopology = 0x4C505412,
-  kSchedule = 0x4C505413
+  kSchedule = 0x4C505413,
+  kAutopilot = 0x4C505414
 };
 
 class LibrarySession;  // defined in src/gemm/library.hpp

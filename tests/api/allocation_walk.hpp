@@ -49,6 +49,7 @@ using OwnFuture = Handle<lpt_future, lpt_future_destroy>;
 using OwnBuckets = Handle<lpt_gradient_buckets, lpt_gradient_buckets_destroy>;
 using OwnPartialPlan = Handle<lpt_partial_plan, lpt_partial_plan_destroy>;
 using OwnTopology = Handle<lpt_topology, lpt_topology_destroy>;
+using OwnAutopilot = Handle<lpt_autopilot, lpt_autopilot_destroy>;
 using OwnSchedule = Handle<lpt_schedule, lpt_schedule_destroy>;
 
 // Excludes the allocations of this thread from counting for the duration of the scope.
@@ -172,6 +173,14 @@ inline std::vector<uint8_t> state_of(lpt_context *c, const lpt_linear *linear) {
   bytes.add_state(
       c, [&](size_t *size) { return lpt_linear_state_size(c, linear, size); },
       [&](void *buffer, size_t size) { return lpt_linear_state_save(c, linear, buffer, size); });
+  return bytes.all;
+}
+
+inline std::vector<uint8_t> state_of(lpt_context *c, const lpt_autopilot *autopilot) {
+  KeptBytes bytes;
+  bytes.add_state(
+      c, [&](size_t *size) { return lpt_autopilot_state_size(c, autopilot, size); },
+      [&](void *to, size_t size) { return lpt_autopilot_state_save(c, autopilot, to, size); });
   return bytes.all;
 }
 

@@ -91,6 +91,37 @@ lpt_status walk_recipes(WalkWorld &w) {
   return lpt_recipe_set_high_precision(w.c, recipe, 0, LPT_FORMAT_BF16);
 }
 
+lpt_status walk_autopilot(WalkWorld &w) {
+  static std::vector<uint8_t> saved;
+  static lpt_autopilot_decision decisions[3];
+  OwnRecipe recipes[2], composed;
+  OwnAutopilot autopilot, follower;
+  for (OwnRecipe &recipe : recipes) LPT_TEST_TRY(lpt_recipe_create(w.c, "bf16", recipe.out()));
+  const lpt_recipe *const ladder[] = {recipes[0], recipes[1]};
+  const double costs[] = {0.0, 1.0}, work = 1.0;
+  lpt_autopilot_options options = LPT_AUTOPILOT_OPTIONS_INIT;
+  options.step_count = 4;
+  options.budget = 1.0;
+  options.raises_last_steps = 0;
+  for (OwnAutopilot *one : {&autopilot, &follower}) {
+    LPT_TEST_TRY(lpt_autopilot_create(w.c, ladder, costs, 2, &work, 1, &options, one->out()));
+  }
+  const auto bits = [&] { return state_of(w.c, autopilot); };
+  int64_t changes = 0;
+  LPT_TEST_TRY(all_or_nothing(bits, [&] { return lpt_autopilot_step(w.c, autopilot, 0, NAN, &changes); }));
+  EXPECT_EQ(3, changes);
+  {
+    const Paused paused;
+    saved = state_of(w.c, autopilot);
+  }
+  LPT_TEST_TRY(lpt_autopilot_recipe(w.c, autopilot, 0, composed.out()));
+  LPT_TEST_TRY(lpt_autopilot_decisions(w.c, autopilot, 3, decisions));
+  const auto follower_bits = [&] { return state_of(w.c, follower); };
+  LPT_TEST_TRY(all_or_nothing(follower_bits, [&] { return lpt_autopilot_replay(w.c, follower, decisions, 3); }));
+  LPT_TEST_TRY(all_or_nothing(follower_bits, [&] { return lpt_autopilot_step(w.c, follower, 0, 1.0, &changes); }));
+  return all_or_nothing(bits, [&] { return lpt_autopilot_state_load(w.c, autopilot, saved.data(), saved.size()); });
+}
+
 // Steps, saves and loads two parameters of different sizes. The context has no threads before the step; the step starts them.
 lpt_status walk_optimizer(WalkWorld &w, lpt_format first, lpt_format second, bool is_in_files) {
   static std::vector<uint8_t> states[2];
@@ -151,6 +182,7 @@ lpt_status walk_optimizer(WalkWorld &w, lpt_format first, lpt_format second, boo
 const std::vector<Walk> kTrainingWalks = {
     {"Scalers", walk_scalers},
     {"Recipes", walk_recipes},
+    {"Autopilot", walk_autopilot},
     {"LinearFp8", [](WalkWorld &w) { return walk_linear(w, "fp8_trillion"); }},
     {"LinearNvfp4", [](WalkWorld &w) { return walk_linear(w, "nvfp4_pretrain"); }},
     {"LinearQuartet", [](WalkWorld &w) { return walk_linear(w, "quartet"); }},

@@ -457,6 +457,7 @@ extern const std::vector<BadCall> kOptimizerCalls;
 extern const std::vector<BadCall> kCollectiveCalls;
 extern const std::vector<BadCall> kCostCalls;
 extern const std::vector<BadCall> kDelayCalls;
+extern const std::vector<BadCall> kAutopilotCalls;
 extern const std::vector<BadCall> kDropComputeCalls;
 extern const std::vector<BadCall> kShareCalls;
 extern const std::vector<BadCall> kForeignLayoutCalls;

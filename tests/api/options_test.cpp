@@ -89,6 +89,8 @@ void for_each_struct(Body body) {
   LPT_BODY(lpt_topology_info, LPT_TOPOLOGY_INFO_INIT);
   LPT_BODY(lpt_schedule_options, LPT_SCHEDULE_OPTIONS_INIT);
   LPT_BODY(lpt_schedule_info, LPT_SCHEDULE_INFO_INIT);
+  LPT_BODY(lpt_autopilot_options, LPT_AUTOPILOT_OPTIONS_INIT);
+  LPT_BODY(lpt_autopilot_info, LPT_AUTOPILOT_INFO_INIT);
   LPT_BODY(lpt_cost_link, LPT_COST_LINK_INIT);
   LPT_BODY(lpt_cost_info, LPT_COST_INFO_INIT);
   LPT_BODY(lpt_cost_cast_rates, LPT_COST_CAST_RATES_INIT);

@@ -328,6 +328,45 @@ class WeightsHolder : public Holder {
   lpt_tensor *packed_ = nullptr;
 };
 
+class AutopilotHolder : public Holder {
+ public:
+  explicit AutopilotHolder(lpt_context *context) : Holder(context) {
+    lpt_recipe *ladder[2] = {};
+    must(lpt_recipe_create(c_, "fp8_current", &ladder[0]));
+    must(lpt_recipe_create(c_, "bf16", &ladder[1]));
+    const double costs[] = {1.0, 2.0}, work[] = {1.0, 3.0};
+    lpt_autopilot_options options = LPT_AUTOPILOT_OPTIONS_INIT;
+    options.step_count = int64_t{1} << 40;
+    options.interval = 1;
+    options.budget = 1.5;
+    must(lpt_autopilot_create(c_, ladder, costs, 2, work, 2, &options, &autopilot_));
+    for (lpt_recipe *recipe : ladder) lpt_recipe_destroy(recipe);
+    use();
+  }
+  ~AutopilotHolder() override { lpt_autopilot_destroy(autopilot_); }
+
+  Bytes save() override {
+    size_t size = 0;
+    must(lpt_autopilot_state_size(c_, autopilot_, &size));
+    Bytes bytes(size);
+    must(lpt_autopilot_state_save(c_, autopilot_, bytes.data(), size));
+    return bytes;
+  }
+  lpt_status load_from(const void *bytes, size_t size) override {
+    return lpt_autopilot_state_load(c_, autopilot_, bytes, size);
+  }
+  void use() override {
+    must(lpt_autopilot_observe(c_, autopilot_, 1, LPT_AUTOPILOT_REASON_NOISE_RATIO, 1.0));
+    lpt_autopilot_info info = LPT_AUTOPILOT_INFO_INIT;
+    must(lpt_autopilot_read(c_, autopilot_, &info));
+    int64_t changes = 0;
+    if (info.steps_done < (int64_t{1} << 40)) must(lpt_autopilot_step(c_, autopilot_, info.steps_done, 1.0, &changes));
+  }
+
+ private:
+  lpt_autopilot *autopilot_ = nullptr;
+};
+
 using HolderPointer = std::unique_ptr<Holder>;
 
 struct HolderKind {
@@ -358,6 +397,7 @@ inline const std::vector<HolderKind> &holder_kinds() {
          return std::make_unique<ScalerHolder>(c, LPT_SCALER_HISTORY_RULE_LATEST, LPT_SCALER_ZERO_RULE_USE_LAST);
        }},
       {"linear", [](lpt_context *c) -> HolderPointer { return std::make_unique<LinearHolder>(c); }},
+      {"autopilot", [](lpt_context *c) -> HolderPointer { return std::make_unique<AutopilotHolder>(c); }},
       {"adamw, f32",
        [](lpt_context *c) {
          return make_optimizer(c, LPT_OPTIMIZER_METHOD_ADAMW, 3, LPT_FORMAT_F32, LPT_FORMAT_F32, 0,

@@ -466,6 +466,19 @@ namespace Lpt
         Custom = 2,
     }
 
+    /// <summary>Why an autopilot changed a level; one of lpt_autopilot_reason_values.</summary>
+    public enum AutopilotReason : int
+    {
+        Nonfinite = 0,
+        Loss = 1,
+        Clipped = 2,
+        AmaxGrowth = 3,
+        Alignment = 4,
+        NoiseRatio = 5,
+        LastSteps = 6,
+        Calm = 7,
+    }
+
     /// <summary>Collective of a cost estimate; one of lpt_cost_collective_values.</summary>
     public enum CostCollective : int
     {
@@ -1697,6 +1710,66 @@ namespace Lpt
         }
     }
 
+    /// <summary>Options of lpt_autopilot_create().</summary>
+    [StructLayout(LayoutKind.Sequential)]
+    public unsafe struct AutopilotOptions
+    {
+        public UIntPtr StructSize;
+        public long StepCount;
+        public long Interval;
+        public double Budget;
+        public double LossLimit;
+        public double ClippedLimit;
+        public double AmaxGrowthLimit;
+        public double AlignmentLimit;
+        public double NoiseRatioLimit;
+        public long CalmDecisions;
+        public int RaisesLastSteps;
+        public int Reserved;
+
+        /// <summary>Returns the defaults of the library.</summary>
+        public static AutopilotOptions Default()
+        {
+            var value = default(AutopilotOptions);
+            Text.Initialize("lpt_autopilot_options", &value, sizeof(AutopilotOptions));
+            return value;
+        }
+    }
+
+    /// <summary>One change of the level of a GEMM.</summary>
+    [StructLayout(LayoutKind.Sequential)]
+    public unsafe struct AutopilotDecision
+    {
+        public long Step;
+        public int Layer;
+        public LinearGemm Gemm;
+        public int OldLevel;
+        public int NewLevel;
+        public AutopilotReason Reason;
+        public int Reserved;
+        public double Value;
+        public double Limit;
+    }
+
+    /// <summary>State of an autopilot.</summary>
+    [StructLayout(LayoutKind.Sequential)]
+    public unsafe struct AutopilotInfo
+    {
+        public UIntPtr StructSize;
+        public long StepsDone;
+        public long DecisionCount;
+        public double MeanCost;
+        public double NextCost;
+
+        /// <summary>Returns the defaults of the library.</summary>
+        public static AutopilotInfo Default()
+        {
+            var value = default(AutopilotInfo);
+            Text.Initialize("lpt_autopilot_info", &value, sizeof(AutopilotInfo));
+            return value;
+        }
+    }
+
     /// <summary>An encoding of messages that the caller supplies; its members are in lpt/research/codec.h.</summary>
     [StructLayout(LayoutKind.Sequential)]
     public unsafe struct CommCodec
@@ -2046,6 +2119,15 @@ namespace Lpt
             Text.Initialize("lpt_schedule_info", &value, sizeof(ScheduleInfo));
             return value;
         }
+    }
+
+    /// <summary>Chooses the precision of each GEMM during training; see lpt_autopilot_create().</summary>
+    public sealed partial class Autopilot : Handle
+    {
+        /// <summary>NULL, for an optional Autopilot that is not used.</summary>
+        public static readonly Autopilot None = new Autopilot(IntPtr.Zero);
+        internal Autopilot(IntPtr raw) : base(raw) { }
+        protected override void Destroy() { Native.lpt_autopilot_destroy(handle); }
     }
 
     /// <summary>Statistics of the inputs of a layer for calibration data; see lpt_calibration_create().</summary>
@@ -2412,6 +2494,18 @@ namespace Lpt
         [LibraryImport(Library)] public static partial Status lpt_partial_scale_weight(Context context, PartialPlan plan, Tensor weight);
         [LibraryImport(Library)] public static partial Status lpt_sequence_gather(Context context, Comm comm, PartialPlan plan, Tensor input, long* row_counts, Tensor output, IntPtr* out_future);
         [LibraryImport(Library)] public static partial Status lpt_sequence_scatter(Context context, Comm comm, PartialPlan plan, PartialPass pass, Tensor input, long* row_counts, Tensor output, IntPtr* out_future);
+        [LibraryImport(Library)] public static partial Status lpt_autopilot_create(Context context, IntPtr* ladder, double* costs, int level_count, double* work, int layer_count, AutopilotOptions* options, IntPtr* out_autopilot);
+        [LibraryImport(Library)] public static partial void lpt_autopilot_destroy(IntPtr autopilot);
+        [LibraryImport(Library)] public static partial Status lpt_autopilot_observe(Context context, Autopilot autopilot, int layer, AutopilotReason signal, double value);
+        [LibraryImport(Library)] public static partial Status lpt_autopilot_observe_linear(Context context, Autopilot autopilot, int layer, Linear linear);
+        [LibraryImport(Library)] public static partial Status lpt_autopilot_step(Context context, Autopilot autopilot, long step, double loss, long* out_change_count);
+        [LibraryImport(Library)] public static partial Status lpt_autopilot_recipe(Context context, Autopilot autopilot, int layer, IntPtr* out_recipe);
+        [LibraryImport(Library)] public static partial Status lpt_autopilot_read(Context context, Autopilot autopilot, AutopilotInfo* out_info);
+        [LibraryImport(Library)] public static partial Status lpt_autopilot_decisions(Context context, Autopilot autopilot, long decision_count, AutopilotDecision* decisions);
+        [LibraryImport(Library)] public static partial Status lpt_autopilot_replay(Context context, Autopilot autopilot, AutopilotDecision* decisions, long decision_count);
+        [LibraryImport(Library)] public static partial Status lpt_autopilot_state_size(Context context, Autopilot autopilot, UIntPtr* out_size_bytes);
+        [LibraryImport(Library)] public static partial Status lpt_autopilot_state_save(Context context, Autopilot autopilot, void* buffer, UIntPtr buffer_bytes);
+        [LibraryImport(Library)] public static partial Status lpt_autopilot_state_load(Context context, Autopilot autopilot, void* buffer, UIntPtr buffer_bytes);
         [LibraryImport(Library)] public static partial Status lpt_all_reduce_signs(Context context, Comm comm, Tensor input, Tensor worker_error, Tensor server_error, Tensor output, IntPtr* out_future);
         [LibraryImport(Library)] public static partial Status lpt_all_reduce_signs_share(Context context, Comm comm, long element_count, long* out_element_count);
         [LibraryImport(Library)] public static partial Status lpt_cost_estimate(Context context, CostCollective collective, CostAlgorithm algorithm, int ranks, long elements, Format payload, CostLink* link, CostInfo* out_info);
@@ -2654,6 +2748,18 @@ namespace Lpt
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_partial_scale_weight(Context context, PartialPlan plan, Tensor weight);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_sequence_gather(Context context, Comm comm, PartialPlan plan, Tensor input, long* row_counts, Tensor output, IntPtr* out_future);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_sequence_scatter(Context context, Comm comm, PartialPlan plan, PartialPass pass, Tensor input, long* row_counts, Tensor output, IntPtr* out_future);
+        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_autopilot_create(Context context, IntPtr* ladder, double* costs, int level_count, double* work, int layer_count, AutopilotOptions* options, IntPtr* out_autopilot);
+        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern void lpt_autopilot_destroy(IntPtr autopilot);
+        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_autopilot_observe(Context context, Autopilot autopilot, int layer, AutopilotReason signal, double value);
+        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_autopilot_observe_linear(Context context, Autopilot autopilot, int layer, Linear linear);
+        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_autopilot_step(Context context, Autopilot autopilot, long step, double loss, long* out_change_count);
+        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_autopilot_recipe(Context context, Autopilot autopilot, int layer, IntPtr* out_recipe);
+        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_autopilot_read(Context context, Autopilot autopilot, AutopilotInfo* out_info);
+        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_autopilot_decisions(Context context, Autopilot autopilot, long decision_count, AutopilotDecision* decisions);
+        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_autopilot_replay(Context context, Autopilot autopilot, AutopilotDecision* decisions, long decision_count);
+        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_autopilot_state_size(Context context, Autopilot autopilot, UIntPtr* out_size_bytes);
+        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_autopilot_state_save(Context context, Autopilot autopilot, void* buffer, UIntPtr buffer_bytes);
+        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_autopilot_state_load(Context context, Autopilot autopilot, void* buffer, UIntPtr buffer_bytes);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_all_reduce_signs(Context context, Comm comm, Tensor input, Tensor worker_error, Tensor server_error, Tensor output, IntPtr* out_future);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_all_reduce_signs_share(Context context, Comm comm, long element_count, long* out_element_count);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_cost_estimate(Context context, CostCollective collective, CostAlgorithm algorithm, int ranks, long elements, Format payload, CostLink* link, CostInfo* out_info);

@@ -332,6 +332,16 @@ const LPT_PARTIAL_SCALE_ROOT = lpt_partial_scale(0)
 const LPT_PARTIAL_SCALE_ONE = lpt_partial_scale(1)
 const LPT_PARTIAL_SCALE_CUSTOM = lpt_partial_scale(2)
 
+const lpt_autopilot_reason = Int32
+const LPT_AUTOPILOT_REASON_NONFINITE = lpt_autopilot_reason(0)
+const LPT_AUTOPILOT_REASON_LOSS = lpt_autopilot_reason(1)
+const LPT_AUTOPILOT_REASON_CLIPPED = lpt_autopilot_reason(2)
+const LPT_AUTOPILOT_REASON_AMAX_GROWTH = lpt_autopilot_reason(3)
+const LPT_AUTOPILOT_REASON_ALIGNMENT = lpt_autopilot_reason(4)
+const LPT_AUTOPILOT_REASON_NOISE_RATIO = lpt_autopilot_reason(5)
+const LPT_AUTOPILOT_REASON_LAST_STEPS = lpt_autopilot_reason(6)
+const LPT_AUTOPILOT_REASON_CALM = lpt_autopilot_reason(7)
+
 const lpt_cost_collective = Int32
 const LPT_COST_COLLECTIVE_ALL_REDUCE = lpt_cost_collective(0)
 const LPT_COST_COLLECTIVE_REDUCE_SCATTER = lpt_cost_collective(1)
@@ -895,6 +905,41 @@ struct lpt_partial_plan_info
     backward_row_bytes::Cdouble
 end
 
+struct lpt_autopilot_options
+    struct_size::Csize_t
+    step_count::Int64
+    interval::Int64
+    budget::Cdouble
+    loss_limit::Cdouble
+    clipped_limit::Cdouble
+    amax_growth_limit::Cdouble
+    alignment_limit::Cdouble
+    noise_ratio_limit::Cdouble
+    calm_decisions::Int64
+    raises_last_steps::Int32
+    reserved::Int32
+end
+
+struct lpt_autopilot_decision
+    step::Int64
+    layer::Int32
+    gemm::lpt_linear_gemm
+    old_level::Int32
+    new_level::Int32
+    reason::lpt_autopilot_reason
+    reserved::Int32
+    value::Cdouble
+    limit::Cdouble
+end
+
+struct lpt_autopilot_info
+    struct_size::Csize_t
+    steps_done::Int64
+    decision_count::Int64
+    mean_cost::Cdouble
+    next_cost::Cdouble
+end
+
 struct lpt_comm_codec
     struct_size::Csize_t
     name::NTuple{16,UInt8}
@@ -1169,6 +1214,8 @@ _defaults(::Type{lpt_gradient_buckets_info}, value) = lpt_struct_init("lpt_gradi
 _defaults(::Type{lpt_optimizer_shard_options}, value) = lpt_struct_init("lpt_optimizer_shard_options", value, sizeof(lpt_optimizer_shard_options))
 _defaults(::Type{lpt_partial_plan_options}, value) = lpt_struct_init("lpt_partial_plan_options", value, sizeof(lpt_partial_plan_options))
 _defaults(::Type{lpt_partial_plan_info}, value) = lpt_struct_init("lpt_partial_plan_info", value, sizeof(lpt_partial_plan_info))
+_defaults(::Type{lpt_autopilot_options}, value) = lpt_struct_init("lpt_autopilot_options", value, sizeof(lpt_autopilot_options))
+_defaults(::Type{lpt_autopilot_info}, value) = lpt_struct_init("lpt_autopilot_info", value, sizeof(lpt_autopilot_info))
 _defaults(::Type{lpt_comm_codec}, value) = lpt_struct_init("lpt_comm_codec", value, sizeof(lpt_comm_codec))
 _defaults(::Type{lpt_cost_link}, value) = lpt_struct_init("lpt_cost_link", value, sizeof(lpt_cost_link))
 _defaults(::Type{lpt_cost_info}, value) = lpt_struct_init("lpt_cost_info", value, sizeof(lpt_cost_info))
@@ -1392,6 +1439,18 @@ lpt_partial_gemm(context, comm, plan, a, b, options, c) = ccall(_symbol(:lpt_par
 lpt_partial_scale_weight(context, plan, weight) = ccall(_symbol(:lpt_partial_scale_weight), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Cvoid}), context, plan, weight)
 lpt_sequence_gather(context, comm, plan, input, row_counts, output, out_future) = ccall(_symbol(:lpt_sequence_gather), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Int64}, Ptr{Cvoid}, Ptr{Ptr{Cvoid}}), context, comm, plan, input, row_counts, output, out_future)
 lpt_sequence_scatter(context, comm, plan, pass, input, row_counts, output, out_future) = ccall(_symbol(:lpt_sequence_scatter), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Cvoid}, lpt_partial_pass, Ptr{Cvoid}, Ptr{Int64}, Ptr{Cvoid}, Ptr{Ptr{Cvoid}}), context, comm, plan, pass, input, row_counts, output, out_future)
+lpt_autopilot_create(context, ladder, costs, level_count, work, layer_count, options, out_autopilot) = ccall(_symbol(:lpt_autopilot_create), lpt_status, (Ptr{Cvoid}, Ptr{Ptr{Cvoid}}, Ptr{Cdouble}, Int32, Ptr{Cdouble}, Int32, Ptr{lpt_autopilot_options}, Ptr{Ptr{Cvoid}}), context, ladder, costs, level_count, work, layer_count, options, out_autopilot)
+lpt_autopilot_destroy(autopilot) = ccall(_symbol(:lpt_autopilot_destroy), Cvoid, (Ptr{Cvoid},), autopilot)
+lpt_autopilot_observe(context, autopilot, layer, signal, value) = ccall(_symbol(:lpt_autopilot_observe), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, Int32, lpt_autopilot_reason, Cdouble), context, autopilot, layer, signal, value)
+lpt_autopilot_observe_linear(context, autopilot, layer, linear) = ccall(_symbol(:lpt_autopilot_observe_linear), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, Int32, Ptr{Cvoid}), context, autopilot, layer, linear)
+lpt_autopilot_step(context, autopilot, step, loss, out_change_count) = ccall(_symbol(:lpt_autopilot_step), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, Int64, Cdouble, Ptr{Int64}), context, autopilot, step, loss, out_change_count)
+lpt_autopilot_recipe(context, autopilot, layer, out_recipe) = ccall(_symbol(:lpt_autopilot_recipe), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, Int32, Ptr{Ptr{Cvoid}}), context, autopilot, layer, out_recipe)
+lpt_autopilot_read(context, autopilot, out_info) = ccall(_symbol(:lpt_autopilot_read), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, Ptr{lpt_autopilot_info}), context, autopilot, out_info)
+lpt_autopilot_decisions(context, autopilot, decision_count, decisions) = ccall(_symbol(:lpt_autopilot_decisions), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, Int64, Ptr{lpt_autopilot_decision}), context, autopilot, decision_count, decisions)
+lpt_autopilot_replay(context, autopilot, decisions, decision_count) = ccall(_symbol(:lpt_autopilot_replay), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, Ptr{lpt_autopilot_decision}, Int64), context, autopilot, decisions, decision_count)
+lpt_autopilot_state_size(context, autopilot, out_size_bytes) = ccall(_symbol(:lpt_autopilot_state_size), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Csize_t}), context, autopilot, out_size_bytes)
+lpt_autopilot_state_save(context, autopilot, buffer, buffer_bytes) = ccall(_symbol(:lpt_autopilot_state_save), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Cvoid}, Csize_t), context, autopilot, buffer, buffer_bytes)
+lpt_autopilot_state_load(context, autopilot, buffer, buffer_bytes) = ccall(_symbol(:lpt_autopilot_state_load), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Cvoid}, Csize_t), context, autopilot, buffer, buffer_bytes)
 lpt_all_reduce_signs(context, comm, input, worker_error, server_error, output, out_future) = ccall(_symbol(:lpt_all_reduce_signs), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Ptr{Cvoid}}), context, comm, input, worker_error, server_error, output, out_future)
 lpt_all_reduce_signs_share(context, comm, element_count, out_element_count) = ccall(_symbol(:lpt_all_reduce_signs_share), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, Int64, Ptr{Int64}), context, comm, element_count, out_element_count)
 lpt_cost_estimate(context, collective, algorithm, ranks, elements, payload, link, out_info) = ccall(_symbol(:lpt_cost_estimate), lpt_status, (Ptr{Cvoid}, lpt_cost_collective, lpt_cost_algorithm, Int32, Int64, lpt_format, Ptr{lpt_cost_link}, Ptr{lpt_cost_info}), context, collective, algorithm, ranks, elements, payload, link, out_info)

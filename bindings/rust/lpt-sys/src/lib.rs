@@ -378,6 +378,17 @@ pub const LPT_PARTIAL_SCALE_ROOT: lpt_partial_scale = 0;
 pub const LPT_PARTIAL_SCALE_ONE: lpt_partial_scale = 1;
 pub const LPT_PARTIAL_SCALE_CUSTOM: lpt_partial_scale = 2;
 
+/// Why an autopilot changed a level; one of lpt_autopilot_reason_values.
+pub type lpt_autopilot_reason = i32;
+pub const LPT_AUTOPILOT_REASON_NONFINITE: lpt_autopilot_reason = 0;
+pub const LPT_AUTOPILOT_REASON_LOSS: lpt_autopilot_reason = 1;
+pub const LPT_AUTOPILOT_REASON_CLIPPED: lpt_autopilot_reason = 2;
+pub const LPT_AUTOPILOT_REASON_AMAX_GROWTH: lpt_autopilot_reason = 3;
+pub const LPT_AUTOPILOT_REASON_ALIGNMENT: lpt_autopilot_reason = 4;
+pub const LPT_AUTOPILOT_REASON_NOISE_RATIO: lpt_autopilot_reason = 5;
+pub const LPT_AUTOPILOT_REASON_LAST_STEPS: lpt_autopilot_reason = 6;
+pub const LPT_AUTOPILOT_REASON_CALM: lpt_autopilot_reason = 7;
+
 /// Collective of a cost estimate; one of lpt_cost_collective_values.
 pub type lpt_cost_collective = i32;
 pub const LPT_COST_COLLECTIVE_ALL_REDUCE: lpt_cost_collective = 0;
@@ -447,6 +458,12 @@ pub type lpt_sparse_count = i32;
 pub const LPT_SPARSE_COUNT_EXACT: lpt_sparse_count = 0;
 pub const LPT_SPARSE_COUNT_PUBLISHED: lpt_sparse_count = 1;
 
+/// Chooses the precision of each GEMM during training; see lpt_autopilot_create().
+#[repr(C)]
+pub struct lpt_autopilot {
+    _opaque: [u8; 0],
+    _unshared: std::marker::PhantomData<*mut u8>,
+}
 /// Statistics of the inputs of a layer for calibration data; see lpt_calibration_create().
 #[repr(C)]
 pub struct lpt_calibration {
@@ -1282,6 +1299,50 @@ pub struct lpt_partial_plan_info {
     pub private_scale: f64,
     pub forward_row_bytes: f64,
     pub backward_row_bytes: f64,
+}
+
+/// Options of lpt_autopilot_create().
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct lpt_autopilot_options {
+    pub struct_size: usize,
+    pub step_count: i64,
+    pub interval: i64,
+    pub budget: f64,
+    pub loss_limit: f64,
+    pub clipped_limit: f64,
+    pub amax_growth_limit: f64,
+    pub alignment_limit: f64,
+    pub noise_ratio_limit: f64,
+    pub calm_decisions: i64,
+    pub raises_last_steps: i32,
+    pub reserved: i32,
+}
+
+/// One change of the level of a GEMM.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct lpt_autopilot_decision {
+    pub step: i64,
+    pub layer: i32,
+    pub gemm: lpt_linear_gemm,
+    pub old_level: i32,
+    pub new_level: i32,
+    pub reason: lpt_autopilot_reason,
+    pub reserved: i32,
+    pub value: f64,
+    pub limit: f64,
+}
+
+/// State of an autopilot.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct lpt_autopilot_info {
+    pub struct_size: usize,
+    pub steps_done: i64,
+    pub decision_count: i64,
+    pub mean_cost: f64,
+    pub next_cost: f64,
 }
 
 /// An encoding of messages that the caller supplies; its members are in lpt/research/codec.h.
@@ -2123,6 +2184,30 @@ impl Default for lpt_partial_plan_info {
     }
 }
 
+impl Default for lpt_autopilot_options {
+    fn default() -> Self {
+        let mut value = std::mem::MaybeUninit::<Self>::zeroed();
+        // All members accept any bytes, so that zeros are a valid lpt_autopilot_options.
+        unsafe {
+            let name = b"lpt_autopilot_options\0".as_ptr().cast();
+            lpt_struct_init(name, value.as_mut_ptr().cast(), std::mem::size_of::<Self>());
+            value.assume_init()
+        }
+    }
+}
+
+impl Default for lpt_autopilot_info {
+    fn default() -> Self {
+        let mut value = std::mem::MaybeUninit::<Self>::zeroed();
+        // All members accept any bytes, so that zeros are a valid lpt_autopilot_info.
+        unsafe {
+            let name = b"lpt_autopilot_info\0".as_ptr().cast();
+            lpt_struct_init(name, value.as_mut_ptr().cast(), std::mem::size_of::<Self>());
+            value.assume_init()
+        }
+    }
+}
+
 impl Default for lpt_comm_codec {
     fn default() -> Self {
         let mut value = std::mem::MaybeUninit::<Self>::zeroed();
@@ -2738,6 +2823,30 @@ extern "C" {
     pub fn lpt_sequence_gather(context: *mut lpt_context, comm: *mut lpt_comm, plan: *const lpt_partial_plan, input: *const lpt_tensor, row_counts: *const i64, output: *mut lpt_tensor, out_future: *mut *mut lpt_future) -> lpt_status;
     /// Sums the rows of all ranks after a row-parallel layer without a comm, and gives each rank its rows of the sum.
     pub fn lpt_sequence_scatter(context: *mut lpt_context, comm: *mut lpt_comm, plan: *const lpt_partial_plan, pass: lpt_partial_pass, input: *const lpt_tensor, row_counts: *const i64, output: *mut lpt_tensor, out_future: *mut *mut lpt_future) -> lpt_status;
+    /// Creates an autopilot.
+    pub fn lpt_autopilot_create(context: *mut lpt_context, ladder: *const *const lpt_recipe, costs: *const f64, level_count: i32, work: *const f64, layer_count: i32, options: *const lpt_autopilot_options, out_autopilot: *mut *mut lpt_autopilot) -> lpt_status;
+    /// Destroys an autopilot.
+    pub fn lpt_autopilot_destroy(autopilot: *mut lpt_autopilot);
+    /// Reports a signal for the next decision; the worst of several reports counts.
+    pub fn lpt_autopilot_observe(context: *mut lpt_context, autopilot: *mut lpt_autopilot, layer: i32, signal: lpt_autopilot_reason, value: f64) -> lpt_status;
+    /// Reports the casts of a watched layer for the next decision: NaNs, clipped shares, amax and errors.
+    pub fn lpt_autopilot_observe_linear(context: *mut lpt_context, autopilot: *mut lpt_autopilot, layer: i32, linear: *const lpt_linear) -> lpt_status;
+    /// Ends a step: adds its cost, and changes levels.
+    pub fn lpt_autopilot_step(context: *mut lpt_context, autopilot: *mut lpt_autopilot, step: i64, loss: f64, out_change_count: *mut i64) -> lpt_status;
+    /// Creates the recipe of a layer: the casts and options of each GEMM are those of its level.
+    pub fn lpt_autopilot_recipe(context: *mut lpt_context, autopilot: *const lpt_autopilot, layer: i32, out_recipe: *mut *mut lpt_recipe) -> lpt_status;
+    /// Reads the state of an autopilot.
+    pub fn lpt_autopilot_read(context: *mut lpt_context, autopilot: *const lpt_autopilot, out_info: *mut lpt_autopilot_info) -> lpt_status;
+    /// Copies all decisions, in order.
+    pub fn lpt_autopilot_decisions(context: *mut lpt_context, autopilot: *const lpt_autopilot, decision_count: i64, decisions: *mut lpt_autopilot_decision) -> lpt_status;
+    /// Makes an autopilot follow a list of decisions instead of signals, for example that of another run.
+    pub fn lpt_autopilot_replay(context: *mut lpt_context, autopilot: *mut lpt_autopilot, decisions: *const lpt_autopilot_decision, decision_count: i64) -> lpt_status;
+    /// Returns the number of bytes that lpt_autopilot_state_save() writes.
+    pub fn lpt_autopilot_state_size(context: *mut lpt_context, autopilot: *const lpt_autopilot, out_size_bytes: *mut usize) -> lpt_status;
+    /// Saves the levels, the decisions, and what was reported.
+    pub fn lpt_autopilot_state_save(context: *mut lpt_context, autopilot: *const lpt_autopilot, buffer: *mut c_void, buffer_bytes: usize) -> lpt_status;
+    /// Restores a saved state.
+    pub fn lpt_autopilot_state_load(context: *mut lpt_context, autopilot: *mut lpt_autopilot, buffer: *const c_void, buffer_bytes: usize) -> lpt_status;
     /// Averages a tensor over all ranks by its signs, one bit per element, with error feedback.
     pub fn lpt_all_reduce_signs(context: *mut lpt_context, comm: *mut lpt_comm, input: *const lpt_tensor, worker_error: *mut lpt_tensor, server_error: *mut lpt_tensor, output: *mut lpt_tensor, out_future: *mut *mut lpt_future) -> lpt_status;
     /// Returns how many elements of a tensor this rank averages in lpt_all_reduce_signs().

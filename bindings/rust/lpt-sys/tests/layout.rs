@@ -685,6 +685,47 @@ fn lpt_partial_plan_info_is_laid_out_as_in_c() {
 }
 
 #[test]
+fn lpt_autopilot_options_is_laid_out_as_in_c() {
+    assert_eq!(size_of::<lpt_autopilot_options>(), 88);
+    assert_eq!(offset!(lpt_autopilot_options, struct_size), 0);
+    assert_eq!(offset!(lpt_autopilot_options, step_count), 8);
+    assert_eq!(offset!(lpt_autopilot_options, interval), 16);
+    assert_eq!(offset!(lpt_autopilot_options, budget), 24);
+    assert_eq!(offset!(lpt_autopilot_options, loss_limit), 32);
+    assert_eq!(offset!(lpt_autopilot_options, clipped_limit), 40);
+    assert_eq!(offset!(lpt_autopilot_options, amax_growth_limit), 48);
+    assert_eq!(offset!(lpt_autopilot_options, alignment_limit), 56);
+    assert_eq!(offset!(lpt_autopilot_options, noise_ratio_limit), 64);
+    assert_eq!(offset!(lpt_autopilot_options, calm_decisions), 72);
+    assert_eq!(offset!(lpt_autopilot_options, raises_last_steps), 80);
+    assert_eq!(offset!(lpt_autopilot_options, reserved), 84);
+}
+
+#[test]
+fn lpt_autopilot_decision_is_laid_out_as_in_c() {
+    assert_eq!(size_of::<lpt_autopilot_decision>(), 48);
+    assert_eq!(offset!(lpt_autopilot_decision, step), 0);
+    assert_eq!(offset!(lpt_autopilot_decision, layer), 8);
+    assert_eq!(offset!(lpt_autopilot_decision, gemm), 12);
+    assert_eq!(offset!(lpt_autopilot_decision, old_level), 16);
+    assert_eq!(offset!(lpt_autopilot_decision, new_level), 20);
+    assert_eq!(offset!(lpt_autopilot_decision, reason), 24);
+    assert_eq!(offset!(lpt_autopilot_decision, reserved), 28);
+    assert_eq!(offset!(lpt_autopilot_decision, value), 32);
+    assert_eq!(offset!(lpt_autopilot_decision, limit), 40);
+}
+
+#[test]
+fn lpt_autopilot_info_is_laid_out_as_in_c() {
+    assert_eq!(size_of::<lpt_autopilot_info>(), 40);
+    assert_eq!(offset!(lpt_autopilot_info, struct_size), 0);
+    assert_eq!(offset!(lpt_autopilot_info, steps_done), 8);
+    assert_eq!(offset!(lpt_autopilot_info, decision_count), 16);
+    assert_eq!(offset!(lpt_autopilot_info, mean_cost), 24);
+    assert_eq!(offset!(lpt_autopilot_info, next_cost), 32);
+}
+
+#[test]
 fn lpt_comm_codec_is_laid_out_as_in_c() {
     assert_eq!(size_of::<lpt_comm_codec>(), 64);
     assert_eq!(offset!(lpt_comm_codec, struct_size), 0);

@@ -636,6 +636,23 @@ impl PartialScale {
     pub const CUSTOM: PartialScale = PartialScale(sys::LPT_PARTIAL_SCALE_CUSTOM);
 }
 
+/// Why an autopilot changed a level.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[repr(transparent)]
+pub struct AutopilotReason(pub sys::lpt_autopilot_reason);
+
+#[allow(missing_docs)]
+impl AutopilotReason {
+    pub const NONFINITE: AutopilotReason = AutopilotReason(sys::LPT_AUTOPILOT_REASON_NONFINITE);
+    pub const LOSS: AutopilotReason = AutopilotReason(sys::LPT_AUTOPILOT_REASON_LOSS);
+    pub const CLIPPED: AutopilotReason = AutopilotReason(sys::LPT_AUTOPILOT_REASON_CLIPPED);
+    pub const AMAX_GROWTH: AutopilotReason = AutopilotReason(sys::LPT_AUTOPILOT_REASON_AMAX_GROWTH);
+    pub const ALIGNMENT: AutopilotReason = AutopilotReason(sys::LPT_AUTOPILOT_REASON_ALIGNMENT);
+    pub const NOISE_RATIO: AutopilotReason = AutopilotReason(sys::LPT_AUTOPILOT_REASON_NOISE_RATIO);
+    pub const LAST_STEPS: AutopilotReason = AutopilotReason(sys::LPT_AUTOPILOT_REASON_LAST_STEPS);
+    pub const CALM: AutopilotReason = AutopilotReason(sys::LPT_AUTOPILOT_REASON_CALM);
+}
+
 /// Collective of a cost estimate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[repr(transparent)]
