@@ -179,6 +179,7 @@ LPT_WRITTEN_ARRAY(int32_t, out_hop_counts)
 LPT_WRITTEN_ARRAY(int32_t, out_hops)
 LPT_WRITTEN_ARRAY(int64_t, out_choices)
 LPT_WRITTEN_ARRAY(double, out_link_seconds)
+LPT_WRITTEN_ARRAY(lpt_autopilot_decision, decisions)
 LPT_WRITTEN_ARRAY(lpt_topology_link, out_links)
 LPT_WRITTEN_ARRAY(lpt_schedule_send, out_sends)
 
@@ -192,6 +193,7 @@ LPT_WRITTEN_ARRAY(lpt_schedule_send, out_sends)
 %typemap(arginit) (const type *name, int64_t count) { memset(&buffer_view$argnum, 0, sizeof buffer_view$argnum); }
 %typemap(freearg) (const type *name, int64_t count) { PyBuffer_Release(&buffer_view$argnum); }
 %enddef
+LPT_STRUCT_ARRAY(lpt_autopilot_decision, decisions, decision_count)
 LPT_STRUCT_ARRAY(lpt_topology_link, links, link_count)
 LPT_STRUCT_ARRAY(lpt_schedule_send, sends, send_count)
 
@@ -223,6 +225,10 @@ LPT_CHECK_BEFORE(lpt_format_choose, check_count("bytes", given3, "errors", given
                                     check_candidates(given2, arg4, arg5) &&
                                     check_buffer("out_choices", buffer_view7.len, arg4, sizeof(int64_t)))
 LPT_CHECK_BEFORE(lpt_delay_compensate, check_count("own", given2, "mean", arg4) && check_count("gradients", given6, "mean", arg4))
+LPT_CHECK_BEFORE(lpt_autopilot_create, check_count("costs", given3, "ladder", given2) &&
+                                       check_count("ladder", given2, "level_count", arg4) &&
+                                       check_count("work", given5, "layer_count", arg6))
+LPT_CHECK_BEFORE(lpt_autopilot_decisions, check_buffer("decisions", buffer_view4.len, arg3, sizeof(lpt_autopilot_decision)))
 LPT_CHECK_BEFORE(lpt_cost_fit_link, check_count("bytes", given2, "seconds", arg4))
 LPT_CHECK_BEFORE(lpt_topology_links, check_buffer("out_links", buffer_view4.len, arg3, sizeof(lpt_topology_link)))
 LPT_CHECK_BEFORE(lpt_schedule_sends, check_buffer("out_sends", buffer_view5.len, arg3, sizeof(lpt_schedule_send)) &&
@@ -341,6 +347,7 @@ static void end_buffers(Buffers *buffers) {
 %enddef
 LPT_RETURNED(int64_t, out_count, PyLong_FromLongLong)
 LPT_RETURNED(int64_t, out_given_count, PyLong_FromLongLong)
+LPT_RETURNED(int64_t, out_change_count, PyLong_FromLongLong)
 LPT_RETURNED(int64_t, out_index, PyLong_FromLongLong)
 LPT_RETURNED(int64_t, out_elements, PyLong_FromLongLong)
 LPT_RETURNED(int64_t, out_element_count, PyLong_FromLongLong)
@@ -383,7 +390,8 @@ LPT_RETURNED(double, out_flips, PyFloat_FromDouble)
                                 const int64_t *send_counts, const int64_t *receive_counts, const int64_t *row_counts,
                                 const int64_t *bytes };
 %apply (const int64_t *NUMBERS, int64_t COUNT) { (const int64_t *indices, int64_t count) };
-%apply const double *NUMBERS { const double *bytes, const double *errors, const double *seconds };
+%apply const double *NUMBERS { const double *bytes, const double *errors, const double *seconds, const double *costs,
+                               const double *work };
 %apply (const double *NUMBERS, int64_t COUNT) { (const double *seconds, int64_t count) };
 %apply (void *WRITTEN, size_t BYTES) { (void *buffer, size_t buffer_bytes) };
 %apply (const void *READ, size_t BYTES) { (const void *buffer, size_t buffer_bytes) };
@@ -399,6 +407,7 @@ LPT_RETURNED(double, out_flips, PyFloat_FromDouble)
                                                      (lpt_tensor *const *gradients, int64_t count) };
 %apply (lpt_scaler *const *HANDLES, int64_t COUNT) { (lpt_scaler *const *scalers, int64_t scaler_count) };
 %apply (lpt_linear *const *HANDLES, int64_t COUNT) { (lpt_linear *const *linears, int64_t linear_count) };
+%apply const lpt_recipe *const *HANDLES { const lpt_recipe *const *ladder };
 %apply const lpt_tensor *const *HANDLES { const lpt_tensor *const *gradients, const lpt_tensor *const *own };
 %apply lpt_tensor *const *HANDLES { lpt_tensor *const *parameters, lpt_tensor *const *gradients };
 %enddef

@@ -15,7 +15,8 @@ from ._errors import (BY_STATUS as _BY_STATUS, Aborted, Busy, Cancelled, Error, 
 
 capi.set_error_classes(_BY_STATUS)
 
-from . import _comm, _context, _monitor, _nn, _ops, _schedule, _sparse, _tensor, _train  # noqa: E402
+from . import _autopilot, _comm, _context, _monitor, _nn, _ops, _schedule, _sparse, _tensor, _train  # noqa: E402
+from ._autopilot import *  # noqa: E402, F403
 from ._codec import Codec  # noqa: E402
 from ._comm import *  # noqa: E402, F403
 from ._context import *  # noqa: E402, F403
@@ -39,6 +40,7 @@ def get_include() -> str:
 # Type checkers read this form.
 __all__ = ["Aborted", "Busy", "Cancelled", "Codec", "Error", "Internal", "InvalidArgument", "InvalidState", "Mismatch",
            "OutOfMemory", "Random", "Timeout", "Unsupported", "WorkFailed", "capi", "get_include"]
+__all__ += _autopilot.__all__
 __all__ += _comm.__all__
 __all__ += _context.__all__
 __all__ += _monitor.__all__

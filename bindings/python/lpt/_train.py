@@ -98,7 +98,15 @@ class Recipe:
         self._changes.append((method, arguments, dict(given)))
         return self
 
+    @classmethod
+    def _of_handle(cls, handle: Any) -> "Recipe":
+        recipe = cls.__new__(cls)
+        recipe._handle, recipe._name, recipe._changes = handle, "", []
+        return recipe
+
     def __reduce__(self) -> Any:
+        if not self._name:
+            raise TypeError("a recipe of an Autopilot cannot be pickled: save the state of the Autopilot")
         return _recipe_again, (self._name, self._changes)
 
 

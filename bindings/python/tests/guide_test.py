@@ -47,6 +47,10 @@ class Guide(unittest.TestCase):
         self.assertEqual(self.run_blocks("guides", "transformer.md"), 5)
 
     @needs_numpy
+    def test_monitor_runs(self):
+        self.assertEqual(self.run_blocks("guides", "monitor.md"), 1)
+
+    @needs_numpy
     def test_gemm_runs(self):
         self.enter_folder()
         self.assertEqual(self.run_blocks("guides", "gemm.md"), 1)
