@@ -87,6 +87,7 @@ void run(const Options &options, const lm::ByteText &text, const std::string &se
     lm::TrainSettings own = options.train;
     own.seed = job.seed;
     own.raised = job.way->raised;
+    own.pilot_budget = job.way->has_pilot ? 1.0 - own.raised_from : 0.0;
     trainers.push_back(std::make_unique<lm::Trainer>(own, job.way->precision, text, 1));
     names += fmt::format("{}{} seed {}", names.empty() ? "" : ", ", job.way->name, job.seed);
   }
@@ -122,9 +123,9 @@ Way way_of(const std::string &name) {
   Way way{
       .name = name,
       .precision = lm::precision_of(kept.substr(0, colon), colon == std::string::npos ? "" : kept.substr(colon + 1))};
-  if (plus != std::string::npos) {
-    way.raised = lm::raised_of(name.substr(plus + 1));
-  }
+  const std::string suffix = plus == std::string::npos ? "nothing" : name.substr(plus + 1);
+  way.has_pilot = suffix == "autopilot";
+  way.raised = way.has_pilot ? lm::Raised::kNothing : lm::raised_of(suffix);
   return way;
 }
 

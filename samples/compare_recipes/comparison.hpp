@@ -15,6 +15,7 @@ struct Way {
   std::string name;
   lm::Precision precision;
   lm::Raised raised = lm::Raised::kNothing;
+  bool has_pilot = false;
 };
 
 // Throws lm::Error for unknown names.

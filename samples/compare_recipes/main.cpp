@@ -33,10 +33,10 @@ void declare(CLI::App &app, compare_recipes::Options &options) {
   app.add_flag("--quiet", options.is_quiet, "No progress");
   app.add_option(
       "ways", options.ways,
-      fmt::format(
-          "Recipes to compare: RECIPE or RECIPE:STATE, with a suffix +forward, +backward or +all for "
-          "these passes in bf16 at the end, or +all_f32 for all in f32. Recipes: {}. States: {}. Default: all recipes",
-          fmt::join(lm::recipe_names(), ", "), fmt::join(lm::state_names(), ", ")));
+      fmt::format("Recipes to compare: RECIPE or RECIPE:STATE, with a suffix +forward, +backward or +all for "
+                  "these passes in bf16 at the end, +all_f32 for all in f32, or +autopilot for an autopilot with the "
+                  "budget of +all. Recipes: {}. States: {}. Default: all recipes",
+                  fmt::join(lm::recipe_names(), ", "), fmt::join(lm::state_names(), ", ")));
 }
 
 }  // namespace

@@ -29,6 +29,7 @@ using Context = std::unique_ptr<lpt_context, Destroy<lpt_context_destroy>>;
 using Tensor = std::unique_ptr<lpt_tensor, Destroy<lpt_tensor_destroy>>;
 using Recipe = std::unique_ptr<lpt_recipe, Destroy<lpt_recipe_destroy>>;
 using LinearHandle = std::unique_ptr<lpt_linear, Destroy<lpt_linear_destroy>>;
+using Autopilot = std::unique_ptr<lpt_autopilot, Destroy<lpt_autopilot_destroy>>;
 using Monitor = std::unique_ptr<lpt_monitor, Destroy<lpt_monitor_destroy>>;
 using Optimizer = std::unique_ptr<lpt_optimizer, Destroy<lpt_optimizer_destroy>>;
 

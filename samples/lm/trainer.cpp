@@ -96,8 +96,14 @@ Trainer::Trainer(const TrainSettings &settings, const Precision &precision, cons
       monitor_(make_monitor(context_.get())),
       clock_(settings.drop, settings.micro_batches, settings.seed, parallel),
       is_dense_part_(precision.dense_share > 0.0) {
-  if (settings.is_watched) {
+  if (settings.is_watched || settings.pilot_budget > 0.0) {
     noise_ = std::make_unique<NoiseMeter>(context_.get(), settings.shape, precision, batches_.pass_sequences());
+  }
+  if (settings.pilot_budget > 0.0) {
+    pilot_ = std::make_unique<Pilot>(context_.get(), model_, precision, settings.steps, settings.pilot_budget);
+    watch_casts(pilot_->is_measured(0));
+    model_.prepare(context_.get(), 0);
+    activations_ = model_.make_activations(context_.get(), batches_.pass_sequences());
   }
   if (parallel_.data != nullptr) {
     parallel_.data->collect(context_.get(), model_.parameters());
@@ -152,6 +158,9 @@ std::optional<double> Trainer::pass(int64_t micro_batch) {
     pass.ranks = parallel_.data;
   }
   model_.backward(context_.get(), batch.inputs, pass, activations_);
+  if (pilot_ != nullptr && micro_batch == 0 && pilot_->is_measured(steps_done())) {
+    pilot_->observe_noise(context_.get(), noise_->measure(context_.get(), model_, batch, loss_scale_).ratio);
+  }
   return loss;
 }
 
@@ -241,9 +250,29 @@ double Trainer::step() {
   }
   const std::vector<lpt_linear *> linears = handles_of(model_.linears());
   check(context, lpt_linear_update_scalers(context, linears.data(), static_cast<int64_t>(linears.size())));
-  model_.prepare(context, number + 1);
+  end_step(loss);
   clock_.end_step(context);
   return loss;
+}
+
+// Casts the updated weights, with other recipes if the autopilot changes levels.
+void Trainer::end_step(double loss) {
+  const int64_t step = steps_done();
+  bool has_changed = false;
+  if (pilot_ != nullptr) {
+    if (pilot_->is_measured(step)) {
+      pilot_->observe_layers(context_.get());
+      watch_casts(false);
+    }
+    has_changed = pilot_->end_step(context_.get(), step, loss);
+    if (pilot_->is_measured(step + 1)) {
+      watch_casts(true);
+    }
+  }
+  model_.prepare(context_.get(), static_cast<uint32_t>(step + 1));
+  if (has_changed) {
+    activations_ = model_.make_activations(context_.get(), batches_.pass_sequences());
+  }
 }
 
 // Decays the weights that the sparse masks drop, so that the masks converge.

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "archive.hpp"
+#include "autopilot.hpp"
 #include "data.hpp"
 #include "drop_compute.hpp"
 #include "model.hpp"
@@ -29,6 +30,7 @@ struct TrainSettings {
   int64_t validation_windows = 128;
   Raised raised = Raised::kNothing;  // passes that the last steps compute in bf16 or f32
   double raised_from = 0.9;          // fraction of all steps
+  double pilot_budget = 0.0;         // share of the work of the blocks that an autopilot may raise to bf16; 0: none
   int64_t zero = 0;                  // 1: ranks that share the batch share the optimizer state (ZeRO 1)
   bool is_watched = false;           // records noise, scales and alignment at each validation
   DropSettings drop;
@@ -98,6 +100,10 @@ class Trainer {
   // Writes the recorded measurements as CSV.
   void save_monitor(const std::string &path);
 
+  // Returns the share of the work that the autopilot raised, and its decisions as CSV.
+  double high_share() const { return pilot_ == nullptr ? 0.0 : pilot_->high_share(context_.get()); }
+  std::string decisions_csv() const { return pilot_ == nullptr ? "" : pilot_->csv(context_.get()); }
+
   void save(ArchiveWriter &archive, const std::string &prefix);
   void load(const ArchiveReader &archive, const std::string &prefix);
 
@@ -111,6 +117,8 @@ class Trainer {
   void join_gradients_of(int64_t passes);
   double validate();
   void watch();
+  void watch_casts(bool is_watched);
+  void end_step(double loss);
   void raise_if_due();
   void end_dense_part_if_due();
   void decay_masked_weights(double passes);
@@ -128,6 +136,7 @@ class Trainer {
   double loss_scale_;
   ModelOptimizer optimizer_;
   std::unique_ptr<NoiseMeter> noise_;
+  std::unique_ptr<Pilot> pilot_;
   Monitor monitor_;
   Measured measured_;
   MicroBatchClock clock_;

@@ -150,6 +150,9 @@ void Trainer::save(ArchiveWriter &archive, const std::string &prefix) {
   for (const Linear *linear : model_.linears()) {
     archive.put(scalers_name(prefix, *linear), linear_state(context_.get(), *linear));
   }
+  if (pilot_ != nullptr) {
+    archive.put_numbers(prefix + "/autopilot", pilot_->save(context_.get()));
+  }
   archive.put_numbers(prefix + "/training", measured_.training);
   archive.put_numbers(prefix + "/validation_steps", measured_.validation_steps);
   archive.put_numbers(prefix + "/validation", measured_.validation);
@@ -176,6 +179,10 @@ void Trainer::load(const ArchiveReader &archive, const std::string &prefix) {
   measured_.training = archive.get_numbers<double>(prefix + "/training");
   end_dense_part_if_due();
   raise_if_due();  // a completed run samples with its final recipe
+  if (pilot_ != nullptr) {
+    pilot_->load(context, archive.get(prefix + "/autopilot"));
+    watch_casts(pilot_->is_measured(steps_done()));
+  }
   for (const Linear *linear : model_.linears()) {
     const std::span<const uint8_t> state = archive.get(scalers_name(prefix, *linear));
     check(context, lpt_linear_state_load(context, linear->handle(), state.data(), state.size()));
@@ -187,6 +194,9 @@ void Trainer::load(const ArchiveReader &archive, const std::string &prefix) {
   const std::vector<double> drop = archive.get_numbers<double>(prefix + "/drop");
   clock_.set_result({.threshold = drop.at(0), .first_step = static_cast<int64_t>(drop.at(1)), .speedup = drop.at(2)});
   model_.prepare(context, static_cast<uint32_t>(steps_done()));
+  if (pilot_ != nullptr) {
+    activations_ = model_.make_activations(context, batches_.pass_sequences());
+  }
 }
 
 }  // namespace lm

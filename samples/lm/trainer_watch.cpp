@@ -23,18 +23,19 @@ void record_alignment(lpt_context *context, const Parameter &gate_up, int64_t st
 
 }  // namespace
 
+void Trainer::watch_casts(bool is_watched) {
+  for (const Linear *linear : model_.linears()) {
+    check(context_.get(), lpt_linear_watch(context_.get(), linear->handle(), is_watched ? 1 : 0));
+  }
+}
+
 // Runs the first pass of the next step in advance, and measures its gradients and the values that its scalers record.
 void Trainer::watch() {
   lpt_context *context = context_.get();
   const int64_t step_count = steps_done();
   const Batch batch = batches_.training(step_count, 0);
   // The weights are cast a second time, with equal results, so that their casts are counted too.
-  const auto set_watch = [&](int32_t is_watched) {
-    for (const Linear *linear : model_.linears()) {
-      check(context, lpt_linear_watch(context, linear->handle(), is_watched));
-    }
-  };
-  set_watch(1);
+  watch_casts(true);
   model_.prepare(context, static_cast<uint32_t>(step_count));
   pass(0);
   const lpt_noise_info noise = noise_->measure(context, model_, batch, loss_scale_);
@@ -50,7 +51,11 @@ void Trainer::watch() {
     check(context, lpt_monitor_record_linear(context, monitor_.get(), step_count, linear->weight().name.c_str(),
                                              linear->handle()));
   }
-  set_watch(0);
+  watch_casts(false);
+  if (pilot_ != nullptr && pilot_->is_measured(step_count)) {
+    watch_casts(true);
+    model_.prepare(context, static_cast<uint32_t>(step_count));
+  }
   for (const Parameter &parameter : model_.parameters()) {
     if (parameter.name.ends_with(".gate_up")) {
       record_alignment(context, parameter, step_count, monitor_.get());

@@ -30,6 +30,9 @@ void visit_settings(Options &options, Visit &&visit) {
   visit("--raise", options.raised,
         "Passes of the last steps in bf16: nothing, forward, backward or all; all_f32: all in f32");
   visit("--raise-from", train.raised_from, "Fraction of the steps after which --raise applies");
+  visit("--autopilot", train.pilot_budget,
+        "Share of the work of the blocks that an autopilot raises to bf16 where signals need it, and at the end; 0: "
+        "none");
   visit("--watch", train.is_watched, "Write noise, scales and alignment of each validation to monitor.csv");
   visit("--no-twin", options.has_no_twin, "Do not train the f32 baseline");
   visit("--tp", options.grid.tensor, "Tensor-parallel ranks");
@@ -154,8 +157,8 @@ void check_ranks(const Options &options) {
   if (options.train.zero > 1) {
     throw lm::Error(fmt::format("--zero is {}, expected 0 or 1", options.train.zero));
   }
-  if (options.grid.ranks() > 1 && options.train.is_watched) {
-    throw lm::Error("--watch looks at whole layers, expected --tp 1 and --dp 1 with it");
+  if (options.grid.ranks() > 1 && (options.train.is_watched || options.train.pilot_budget > 0.0)) {
+    throw lm::Error("--watch and --autopilot read whole layers, expected --tp 1 and --dp 1 with them");
   }
   if (options.grid.tensor > 1 && lm::precision_of(options.recipe, options.state, options.method).is_unit_scaled) {
     throw lm::Error(
@@ -197,6 +200,10 @@ void check_options(const Options &options) {
   check_ranks(options);
   lm::precision_of(options.recipe, options.state, options.method);
   check_share("--raise-from", options.train.raised_from);
+  check_share("--autopilot", options.train.pilot_budget);
+  if (options.train.pilot_budget > 0.0 && options.raised != "nothing") {
+    throw lm::Error("--autopilot chooses what is raised, expected --raise nothing with it");
+  }
   check_at_least("--steps", options.train.steps, 1);
   check_at_least("--batch", options.train.batch, 1);
   check_at_least("--micro-batches", options.train.micro_batches, 1);

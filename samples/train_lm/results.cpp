@@ -116,7 +116,8 @@ TwinResult twin_result(lm::Trainer &trainer, const std::string &recipe) {
           .steps_per_second = seconds > 0.0 ? static_cast<double>(steps) / seconds : 0.0,
           .profile = trainer.profile(),
           .traffic = trainer.traffic(),
-          .drop = trainer.drop()};
+          .drop = trainer.drop(),
+          .high_share = trainer.high_share()};
 }
 
 std::string results_table(const Options &options, const Results &results) {
@@ -153,6 +154,10 @@ std::string results_table(const Options &options, const Results &results) {
     text += table_row("micro-batches dropped by it", results,
                       [](const TwinResult &twin) { return fmt::format("{:.2f} %", 100.0 * twin.dropped_share()); });
   }
+  if (options.train.pilot_budget > 0.0) {
+    text += table_row("raised by the autopilot", results,
+                      [](const TwinResult &twin) { return fmt::format("{:.1f} %", 100.0 * twin.high_share); });
+  }
   return text + table_end(results);
 }
 
@@ -178,6 +183,9 @@ std::string metrics_json(const Options &options, const Results &results) {
       json.number("drop_predicted_speedup", twin.drop.speedup > 0.0 ? twin.drop.speedup : NAN);
       json.number("dropped_share", twin.dropped_share());
       json.numbers("kept", twin.measured.kept);
+    }
+    if (options.train.pilot_budget > 0.0) {
+      json.number("high_share", twin.high_share);
     }
     json.number("gemm_share", twin.gemm_share());
     json.integer("master_weight_bytes", static_cast<int64_t>(twin.bytes.weights));

@@ -8,6 +8,7 @@
 #include <limits>
 #include <thread>
 
+#include "../lm/files.hpp"
 #include "../lm/progress.hpp"
 #include "../lm/side_by_side.hpp"
 
@@ -92,6 +93,7 @@ void Run::add_twin(const std::string &name, const std::string &recipe, const lm:
   if (is_twin && !is_in_part(options_)) {
     settings.raised = lm::Raised::kNothing;
     settings.is_watched = false;
+    settings.pilot_budget = 0.0;
   }
   const bool has_own_state = !is_twin || is_in_part(options_);
   const lm::Precision precision = lm::precision_of(recipe, has_own_state ? options_.state : "", options_.method);
@@ -222,6 +224,9 @@ Results Run::results() {
   }
   if (options_.train.is_watched) {
     trainers_.front()->save_monitor(options_.out + "/monitor.csv");
+  }
+  if (options_.train.pilot_budget > 0.0) {
+    lm::write_file(options_.out + "/autopilot.csv", trainers_.front()->decisions_csv());
   }
   results.sample = sample();
   return results;

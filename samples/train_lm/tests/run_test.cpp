@@ -181,7 +181,9 @@ void learns_by_every_name(const std::string &folder, lm::Expect &expect) {
   }
 }
 
-void goes_on_bit_for_bit(const std::string &folder, const std::string &recipe, int64_t micro_batches, bool is_raised,
+enum class Raises { kNothing, kBackward, kByAutopilot };
+
+void goes_on_bit_for_bit(const std::string &folder, const std::string &recipe, int64_t micro_batches, Raises raises,
                          lm::Expect &expect, const lm::Grid &grid = {}) {
   const auto options_of = [&](const char *name) {
     train_lm::Options options =
@@ -190,10 +192,11 @@ void goes_on_bit_for_bit(const std::string &folder, const std::string &recipe, i
     options.train.micro_batches = micro_batches;
     options.grid = grid;
     options.synced = grid.tensor > 1 ? 0.5 : 1.0;
-    if (is_raised) {
+    if (raises == Raises::kBackward) {
       options.train.raised = lm::Raised::kBackward;
       options.train.raised_from = 0.3;  // before the stop
     }
+    options.train.pilot_budget = raises == Raises::kByAutopilot ? 0.65 : 0.0;
     return options;
   };
   run(options_of("whole"));
@@ -208,6 +211,22 @@ void goes_on_bit_for_bit(const std::string &folder, const std::string &recipe, i
               fmt::format("a resumed run of {} repeats the losses, {} micro-batches", recipe, micro_batches));
   expect.that(read(second.out + "/checkpoint.bin") == read(options_of("whole").out + "/checkpoint.bin"),
               fmt::format("a resumed run of {} leaves the same checkpoint, {} micro-batches", recipe, micro_batches));
+}
+
+// The autopilot uses its budget but for less than one step, and writes its decisions.
+void flies_within_its_budget(const std::string &folder, lm::Expect &expect) {
+  train_lm::Options options = small_options(folder, "autopilot");
+  options.recipe = "fp4_all_the_way";
+  options.train.pilot_budget = 0.3;
+  options.train.steps = 60;
+  const train_lm::Results results = run(options);
+  const double share = results.twins[0].high_share;
+  expect.that(share <= 0.3 + 1e-6 && share > 0.3 - 1.0 / 60, fmt::format("{} of the work is raised", share));
+  expect.that(results.twins[1].high_share == 0.0, "the twin has no autopilot");
+  const std::string csv = read(options.out + "/autopilot.csv");
+  // A layer of three GEMMs in each of two blocks rises once or more.
+  expect.that(std::count(csv.begin(), csv.end(), '\n') > 2 * 4 * 3, "each GEMM has a decision");
+  expect.that(csv.find(",block1.down,wgrad,0,1,") != std::string::npos, "decisions name their layers");
 }
 
 void trains_without_a_checkpoint(const std::string &folder, lm::Expect &expect) {
@@ -325,7 +344,7 @@ void drops_stragglers(const std::string &folder, lm::Expect &expect) {
   }
 }
 
-void rejects_bad_thresholds(lm::Expect &expect) {
+void rejects_bad_settings(lm::Expect &expect) {
   const auto parse = [](std::vector<std::string> given) {
     given.insert(given.begin(), {"train_lm", "--data", "text.txt"});
     std::vector<char *> arguments;
@@ -351,6 +370,8 @@ void rejects_bad_thresholds(lm::Expect &expect) {
   for (const char *bad : {"0", "-1", "nan", "inf", "1s", "often"}) {
     rejects({"--drop-compute", bad}, fmt::format("--drop-compute is {}, expected auto or seconds", bad).c_str());
   }
+  rejects({"--autopilot", "1.5"}, "--autopilot is 1.5, expected 0 to 1");
+  rejects({"--autopilot", "0.5"}, "--tp 1 and --dp 1");
   rejects({"--dp", "1"}, "expected --dp of at least 2 and --tp 1");
   rejects({"--tp", "2"}, "expected --dp of at least 2 and --tp 1");
   rejects({"--micro-batches", "1"}, "expected --micro-batches of at least 2");
@@ -392,20 +413,23 @@ int main(int argument_count, char **arguments) {
   lm::Expect expect;
   learns_and_stays_near_its_twin(folder, expect);
   trains_without_a_checkpoint(folder, expect);
+  flies_within_its_budget(folder, expect);
   reports_the_last_loss_at_once(folder, expect);
   learns_in_ranks(folder, expect);
   learns_by_every_name(folder, expect);
-  goes_on_bit_for_bit(folder, "fp8_trillion", 1, false, expect);
-  goes_on_bit_for_bit(folder, "fp8_trillion", 2, false, expect);
-  goes_on_bit_for_bit(folder, "coat", 1, false, expect);
-  goes_on_bit_for_bit(folder, "quartet", 2, true, expect);
-  goes_on_bit_for_bit(folder, "quartet", 2, false, expect, {.tensor = 2, .data = 2});
-  goes_on_bit_for_bit(folder, "fully_sparse24", 2, false, expect);
-  goes_on_bit_for_bit(folder, "sparse24_from_dense", 1, false, expect);
+  goes_on_bit_for_bit(folder, "fp8_trillion", 1, Raises::kNothing, expect);
+  goes_on_bit_for_bit(folder, "fp8_trillion", 2, Raises::kNothing, expect);
+  goes_on_bit_for_bit(folder, "coat", 1, Raises::kNothing, expect);
+  goes_on_bit_for_bit(folder, "quartet", 2, Raises::kBackward, expect);
+  goes_on_bit_for_bit(folder, "quartet", 2, Raises::kNothing, expect, {.tensor = 2, .data = 2});
+  goes_on_bit_for_bit(folder, "fp4_all_the_way", 1, Raises::kByAutopilot, expect);
+  goes_on_bit_for_bit(folder, "fp8_trillion", 2, Raises::kByAutopilot, expect);
+  goes_on_bit_for_bit(folder, "fully_sparse24", 2, Raises::kNothing, expect);
+  goes_on_bit_for_bit(folder, "sparse24_from_dense", 1, Raises::kNothing, expect);
   averages_over_complete_passes(folder, expect);
   drops_nothing_or_all(folder, expect);
   drops_stragglers(folder, expect);
   rejects_bad_options(folder, expect);
-  rejects_bad_thresholds(expect);
+  rejects_bad_settings(expect);
   return expect.exit_code();
 }
