@@ -11,10 +11,6 @@ namespace {
 
 constexpr lpt_linear_gemm kGemms[] = {LPT_LINEAR_GEMM_FORWARD, LPT_LINEAR_GEMM_DGRAD, LPT_LINEAR_GEMM_WGRAD};
 
-struct DestroyAutopilot {
-  void operator()(lpt_autopilot *handle) const { lpt_autopilot_destroy(handle); }
-};
-using Autopilot = std::unique_ptr<lpt_autopilot, DestroyAutopilot>;
 using Decisions = std::vector<lpt_autopilot_decision>;
 
 // A run of an autopilot on one context. Levels are recipes of 4, 8 and 16 bits.
@@ -41,10 +37,8 @@ struct PilotRun {
       recipes.push_back(make_recipe(c, name));
       ladder.push_back(recipes.back().get());
     }
-    lpt_autopilot *made = nullptr;
     ASSERT_TRUE(ok(c, lpt_autopilot_create(c, ladder.data(), costs.data(), static_cast<int32_t>(ladder.size()),
-                                           work.data(), static_cast<int32_t>(work.size()), &options, &made)));
-    autopilot.reset(made);
+                                           work.data(), static_cast<int32_t>(work.size()), &options, out(autopilot))));
   }
 
   int64_t end_step(double loss = 1.0) {
