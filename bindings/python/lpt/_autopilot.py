@@ -37,6 +37,14 @@ _PRODUCTS = ("forward", "dgrad", "wgrad")
 _REASONS = ("nonfinite", "loss", "clipped", "amax_growth", "alignment", "noise_ratio", "last_steps", "calm")
 
 
+def _composed(ladder: List[Recipe], levels: Dict[str, int]) -> Recipe:
+    """Compose a recipe again: the levels are those of an autopilot that follows decisions."""
+    pilot = Autopilot(ladder, range(len(ladder)), [1.0], 1, budget=float(len(ladder)))
+    pilot.replay([(0, 0, product, 0, level, "loss", 0.0, 0.0) for product, level in levels.items() if level])
+    pilot.step(0, 0.0)
+    return pilot.recipe(0)
+
+
 class Autopilot:
     """Moves GEMMs of linear layers along a ladder of recipes during training (lpt_autopilot).
 
@@ -44,7 +52,7 @@ class Autopilot:
     prepare it.
     """
 
-    __slots__ = ("_handle",)
+    __slots__ = ("_handle", "_ladder")
 
     @takes(capi.lpt_autopilot_options)
     def __init__(self, ladder: Sequence[Union[str, Recipe]], costs: Sequence[float], work: Sequence[float], step_count: int,
@@ -54,10 +62,11 @@ class Autopilot:
         ladder: recipes or their names, the cheapest first. costs: cost of a multiply-add of each. work: multiply-adds of each
         GEMM of each layer in a step. step_count: steps of the run.
         """
-        keep: List[Any] = [one if isinstance(one, Recipe) else Recipe(one) for one in ladder]
-        given = dict(given, step_count=step_count)  # type: ignore[assignment]
-        self._handle = capi.lpt_autopilot_create(handle_of(None), [one._handle for one in keep], costs, len(keep), work, len(work),
-                                                 options(capi.lpt_autopilot_options, given, keep))
+        keep: List[Any] = []
+        self._ladder = [one if isinstance(one, Recipe) else Recipe(one) for one in ladder]
+        chosen: Dict[str, Any] = dict(given, step_count=step_count)
+        self._handle = capi.lpt_autopilot_create(handle_of(None), [one._handle for one in self._ladder], costs, len(self._ladder),
+                                                 work, len(work), options(capi.lpt_autopilot_options, chosen, keep))
 
     def observe(self, layer: int, value: Union[float, Linear], signal: str = "noise_ratio") -> None:
         """Report a signal for the next decision (lpt_autopilot_observe(), lpt_autopilot_observe_linear()).
@@ -77,7 +86,12 @@ class Autopilot:
 
     def recipe(self, layer: int) -> Recipe:
         """Return the recipe of a layer, composed of the levels of its GEMMs (lpt_autopilot_recipe())."""
-        return Recipe._of_handle(capi.lpt_autopilot_recipe(handle_of(None), self._handle, layer))
+        recipe = Recipe.__new__(Recipe)
+        recipe._handle = capi.lpt_autopilot_recipe(handle_of(None), self._handle, layer)
+        levels = dict.fromkeys(_PRODUCTS, 0)
+        levels.update((one.product, one.new_level) for one in self.decisions() if one.layer == layer)
+        recipe._name, recipe._changes, recipe._composed = "", [], (_composed, (self._ladder, levels))
+        return recipe
 
     @property
     def values(self) -> Dict[str, Any]:

@@ -26,11 +26,12 @@ class Recipe:
     return it. Existing layers keep their recipe.
     """
 
-    __slots__ = ("_handle", "_name", "_changes")
+    __slots__ = ("_handle", "_name", "_changes", "_composed")
 
     def __init__(self, name: str = "f32") -> None:
         self._handle = capi.lpt_recipe_create(handle_of(None), name)
         self._name = name
+        self._composed: Any = None  # of an Autopilot: how to make it again
         self._changes: List[Tuple[str, Tuple[Any, ...], Dict[str, Any]]] = []
 
     @takes(capi.lpt_quantize_options)
@@ -98,16 +99,8 @@ class Recipe:
         self._changes.append((method, arguments, dict(given)))
         return self
 
-    @classmethod
-    def _of_handle(cls, handle: Any) -> "Recipe":
-        recipe = cls.__new__(cls)
-        recipe._handle, recipe._name, recipe._changes = handle, "", []
-        return recipe
-
     def __reduce__(self) -> Any:
-        if not self._name:
-            raise TypeError("a recipe of an Autopilot cannot be pickled: save the state of the Autopilot")
-        return _recipe_again, (self._name, self._changes)
+        return self._composed or (_recipe_again, (self._name, self._changes))
 
 
 def _recipe_again(name: str, changes: Iterable[Tuple[str, Tuple[Any, ...], Dict[str, Any]]]) -> Recipe:

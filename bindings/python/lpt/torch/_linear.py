@@ -110,6 +110,16 @@ def attach(module: torch.nn.Linear, recipe: Union[str, Recipe]) -> None:
     module._is_random = bool(made._changes) or made._name not in _DETERMINISTIC
 
 
+def set_recipe(module: Linear, recipe: Recipe) -> None:
+    """Set another recipe from the next pass on. Scalers whose options do not change keep their history."""
+    module._layer.linear.set_recipe(recipe)
+    module._layer.is_changed = True
+    module._layer._sizes.clear()
+    module.recipe = recipe
+    module._saved_bytes = Layer(module.in_features, module.out_features, recipe, False).saved_bytes()
+    module._is_random = True
+
+
 def detach(module: torch.nn.Linear) -> None:
     """Remove the attributes of attach()."""
     for name in ("recipe", "_has_history", "_layer", "_handle", "_saved_bytes", "_is_random"):
@@ -117,7 +127,7 @@ def detach(module: torch.nn.Linear) -> None:
 
 
 def name_of(recipe: Recipe) -> str:
-    return recipe._name + ("*" if recipe._changes else "")
+    return (recipe._name or "composed") + ("*" if recipe._changes else "")
 
 
 def _state_of(layer: Layer) -> bytes:
