@@ -142,6 +142,16 @@ class Decider {
         {LPT_AUTOPILOT_REASON_CALM, calm, static_cast<double>(autopilot_.options.calm_decisions)});
   }
 
+  // The mean cost of a multiply-add with the first GEMMs of each layer at the last level.
+  double cost_at_last_level(int gemms_of_layer) const {
+    const int32_t last = static_cast<int32_t>(autopilot_.costs.size()) - 1;
+    double cost = cost_;
+    for (size_t i = 0; i < state_.gemms.size(); ++i) {
+      if (static_cast<int>(i % kGemmCount) < gemms_of_layer) cost += added_cost(i, last);
+    }
+    return cost;
+  }
+
   // The added cost of a level, as a part of the mean cost of a multiply-add.
   double added_cost(size_t index, int32_t level) const {
     const double difference = autopilot_.costs[level] - autopilot_.costs[state_.gemms[index].level];
@@ -183,8 +193,28 @@ void raise_all(Autopilot &autopilot, Decider &decider) {
   for (const RiseCandidate &candidate : autopilot.candidates) decider.raise(candidate.index, alarms[candidate.index]);
 }
 
+// Sets the alarm of all GEMMs for which the budget suffices until the end: the forward GEMMs first, since each unit of cost
+// reduces the loss more there. GEMMs that have the last level keep it.
+void set_last_steps(Autopilot &autopilot, const Decider &decider) {
+  const int32_t last = static_cast<int32_t>(autopilot.costs.size()) - 1;
+  const double left =
+      autopilot.options.budget * static_cast<double>(autopilot.options.step_count) - autopilot.state.spent;
+  for (const int of_layer : {1, kGemmCount}) {
+    const double cost = decider.cost_at_last_level(of_layer);
+    if (!decider.can_afford(cost)) return;
+    for (size_t i = 0; i < autopilot.alarms.size(); ++i) {
+      if (static_cast<int>(i % kGemmCount) >= of_layer) continue;
+      if (autopilot.state.gemms[i].level == last) {
+        autopilot.state.gemms[i].reason = LPT_AUTOPILOT_REASON_LAST_STEPS;
+      } else {
+        autopilot.alarms[i] = {LPT_AUTOPILOT_REASON_LAST_STEPS, cost * decider.steps_left(), left};
+      }
+    }
+  }
+}
+
 // At the end of an interval: lowers calm GEMMs, and clears the reports.
-void end_interval(Autopilot &autopilot, Decider &decider, bool is_lowering) {
+void end_interval(Autopilot &autopilot, Decider &decider) {
   lpt_autopilot::State &state = autopilot.state;
   const std::vector<Alarm> &alarms = autopilot.alarms;
   const int64_t most = autopilot.options.calm_decisions;
@@ -200,7 +230,7 @@ void end_interval(Autopilot &autopilot, Decider &decider, bool is_lowering) {
     const bool is_urgent = alarms[i].is_set() && alarms[i].reason < LPT_AUTOPILOT_REASON_NOISE_RATIO;
     const bool may_fall = here.level > 0 && here.reason < LPT_AUTOPILOT_REASON_NOISE_RATIO;
     here.calm = is_urgent || !may_fall ? 0 : here.calm + 1;
-    if (is_lowering && most > 0 && here.calm >= most) decider.lower(i, static_cast<double>(here.calm));
+    if (most > 0 && here.calm >= most) decider.lower(i, static_cast<double>(here.calm));
   }
   std::fill(state.alignment.begin(), state.alignment.end(), 0.0);
   std::fill(state.noise_ratio.begin(), state.noise_ratio.end(), kInfinity);
@@ -211,21 +241,14 @@ void decide(Autopilot &autopilot, int64_t step, double loss, double deviations) 
   std::vector<Alarm> &alarms = autopilot.alarms;
   Decider decider(autopilot, step);
   const bool is_interval = (step + 1) % options.interval == 0;
-  const double last_cost = autopilot.costs.back();
-  const bool is_end = options.raises_last_steps != 0 && decider.can_afford(last_cost);
-  if (is_end) {
-    const double left = options.budget * static_cast<double>(options.step_count) - autopilot.state.spent;
-    std::fill(alarms.begin(), alarms.end(),
-              Alarm{LPT_AUTOPILOT_REASON_LAST_STEPS, last_cost * decider.steps_left(), left});
-  } else {
-    std::fill(alarms.begin(), alarms.end(), loss_alarm(options, loss, deviations));
-    for (size_t i = 0; is_interval && i < alarms.size(); ++i) {
-      const Alarm own = gemm_alarm(autopilot, i / kGemmCount, i % kGemmCount);
-      if (own.is_set() && (!alarms[i].is_set() || own.reason < alarms[i].reason)) alarms[i] = own;
-    }
+  std::fill(alarms.begin(), alarms.end(), loss_alarm(options, loss, deviations));
+  for (size_t i = 0; is_interval && i < alarms.size(); ++i) {
+    const Alarm own = gemm_alarm(autopilot, i / kGemmCount, i % kGemmCount);
+    if (own.is_set() && (!alarms[i].is_set() || own.reason < alarms[i].reason)) alarms[i] = own;
   }
+  if (options.raises_last_steps != 0) set_last_steps(autopilot, decider);
   raise_all(autopilot, decider);
-  if (is_interval) end_interval(autopilot, decider, !is_end);
+  if (is_interval) end_interval(autopilot, decider);
 }
 
 // Follows a list instead of signals.

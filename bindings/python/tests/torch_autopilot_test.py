@@ -39,8 +39,8 @@ class Autopilots(unittest.TestCase):
         self.assertAlmostEqual(0.25, pilot.values["mean_cost"])
         decisions = pilot.decisions()
         self.assertEqual({"0", "2"}, {name for name, _ in decisions})
-        self.assertEqual([(29, 0, 1, "last_steps")] * 6, [(one.step, one.old_level, one.new_level, one.reason) for _, one in decisions])
-        self.assertEqual("bf16", model[0].recipe.cast_format("wgrad_input"))
+        self.assertEqual([(9, "forward", 0, 1, "last_steps")] * 2, [(one.step, *one[2:6]) for _, one in decisions])
+        self.assertEqual("bf16", model[0].recipe.cast_format("forward_input"))
         self.assertIn("recipe=composed", repr(model))
 
     def expect_equal(self, layer, recipe, columns):

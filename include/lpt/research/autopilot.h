@@ -40,7 +40,10 @@ enum lpt_autopilot_reason_values {
   LPT_AUTOPILOT_REASON_ALIGNMENT = 4,
   /** Dgrad and wgrad: the ratio of lpt_noise_info is below its limit. They are not lowered again. */
   LPT_AUTOPILOT_REASON_NOISE_RATIO = 5,
-  /** All GEMMs: the budget suffices for the last level until the end. Value: that cost; limit: what is left. */
+  /**
+   * The budget suffices for the last level until the end: of all forward GEMMs, later of all GEMMs. Value: the cost of
+   * these steps; limit: what is left.
+   */
   LPT_AUTOPILOT_REASON_LAST_STEPS = 6,
   LPT_AUTOPILOT_REASON_CALM = 7 /**< Lowers by a level. Value: decisions without an urgent reason. */
 };
