@@ -139,8 +139,9 @@
 #include "lpt/sparse.h"
 #include "lpt/weights.h"
 
-/* Training. */
+/* Training, and inference. */
 #include "lpt/attention.h"
+#include "lpt/cache.h"
 #include "lpt/linear.h"
 #include "lpt/nn.h"
 #include "lpt/optimizer.h"

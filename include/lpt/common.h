@@ -110,6 +110,9 @@ typedef struct lpt_gemm_plan lpt_gemm_plan;
 /** @brief Statistics of the inputs of a layer for calibration data; see lpt_calibration_create(). */
 typedef struct lpt_calibration lpt_calibration;
 
+/** @brief Keys and values of attention, stored for inference; see lpt_kv_cache_create(). */
+typedef struct lpt_kv_cache lpt_kv_cache;
+
 /** @brief How a linear layer casts the operands of its three GEMMs, and runs these; see lpt_recipe_create(). */
 typedef struct lpt_recipe lpt_recipe;
 

@@ -53,6 +53,7 @@ int32_t lpt_struct_init(const char *name, void *object, size_t struct_size) {
   LPT_STRUCT(lpt_swiglu_options, LPT_SWIGLU_OPTIONS_INIT)
   LPT_STRUCT(lpt_embedding_options, LPT_EMBEDDING_OPTIONS_INIT)
   LPT_STRUCT(lpt_attention_options, LPT_ATTENTION_OPTIONS_INIT)
+  LPT_STRUCT(lpt_kv_cache_options, LPT_KV_CACHE_OPTIONS_INIT)
   LPT_STRUCT(lpt_rmsnorm_options, LPT_RMSNORM_OPTIONS_INIT)
   LPT_STRUCT(lpt_layernorm_options, LPT_LAYERNORM_OPTIONS_INIT)
   LPT_STRUCT(lpt_rotary_scaling, LPT_ROTARY_SCALING_INIT)

@@ -35,7 +35,8 @@ enum class HandleKind : uint32_t {
   kCalibration = 0x4C505411,
   kTopology = 0x4C505412,
   kSchedule = 0x4C505413,
-  kAutopilot = 0x4C505414
+  kAutopilot = 0x4C505414,
+  kKvCache = 0x4C505415
 };
 
 class LibrarySession;  // defined in src/gemm/library.hpp

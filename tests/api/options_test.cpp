@@ -64,6 +64,7 @@ void for_each_struct(Body body) {
   LPT_BODY(lpt_swiglu_options, LPT_SWIGLU_OPTIONS_INIT);
   LPT_BODY(lpt_embedding_options, LPT_EMBEDDING_OPTIONS_INIT);
   LPT_BODY(lpt_attention_options, LPT_ATTENTION_OPTIONS_INIT);
+  LPT_BODY(lpt_kv_cache_options, LPT_KV_CACHE_OPTIONS_INIT);
   LPT_BODY(lpt_rmsnorm_options, LPT_RMSNORM_OPTIONS_INIT);
   LPT_BODY(lpt_cross_entropy_options, LPT_CROSS_ENTROPY_OPTIONS_INIT);
   LPT_BODY(lpt_layernorm_options, LPT_LAYERNORM_OPTIONS_INIT);

@@ -1204,6 +1204,33 @@ namespace Lpt
         }
     }
 
+    /// <summary>Options of lpt_kv_cache_create().</summary>
+    [StructLayout(LayoutKind.Sequential)]
+    public unsafe struct KvCacheOptions
+    {
+        public UIntPtr StructSize;
+        public Flags Flags;
+        public long Batches;
+        public long KeyHeads;
+        public long Capacity;
+        public long KeyWidth;
+        public long ValueWidth;
+        public Format KeyFormat;
+        public Format ValueFormat;
+        public ScaleRule KeyScaleRule;
+        public ScaleRule ValueScaleRule;
+        public double KeyScale;
+        public double ValueScale;
+
+        /// <summary>Returns the defaults of the library.</summary>
+        public static KvCacheOptions Default()
+        {
+            var value = default(KvCacheOptions);
+            Text.Initialize("lpt_kv_cache_options", &value, sizeof(KvCacheOptions));
+            return value;
+        }
+    }
+
     /// <summary>Options of lpt_recipe_set_gemm(): how a GEMM uses its two casts.</summary>
     [StructLayout(LayoutKind.Sequential)]
     public unsafe struct LinearGemmOptions
@@ -2193,6 +2220,15 @@ namespace Lpt
         protected override void Destroy() { Native.lpt_gradient_buckets_destroy(handle); }
     }
 
+    /// <summary>Keys and values of attention, stored for inference; see lpt_kv_cache_create().</summary>
+    public sealed partial class KvCache : Handle
+    {
+        /// <summary>NULL, for an optional KvCache that is not used.</summary>
+        public static readonly KvCache None = new KvCache(IntPtr.Zero);
+        internal KvCache(IntPtr raw) : base(raw) { }
+        protected override void Destroy() { Native.lpt_kv_cache_destroy(handle); }
+    }
+
     /// <summary>A linear layer: its recipe, its scalers, and the casts of its weight; see lpt_linear_create().</summary>
     public sealed partial class Linear : Handle
     {
@@ -2399,6 +2435,13 @@ namespace Lpt
         [LibraryImport(Library)] public static partial Status lpt_rotary(Context context, Tensor input, Tensor frequencies, RotaryOptions* options, Tensor output);
         [LibraryImport(Library)] public static partial Status lpt_attention_forward(Context context, Tensor query, Tensor key, Tensor value, AttentionOptions* options, Tensor output);
         [LibraryImport(Library)] public static partial Status lpt_attention_backward(Context context, Tensor query, Tensor key, Tensor value, Tensor output_gradient, AttentionOptions* options, Tensor query_gradient, Tensor key_gradient, Tensor value_gradient);
+        [LibraryImport(Library)] public static partial Status lpt_kv_cache_create(Context context, KvCacheOptions* options, IntPtr* out_cache);
+        [LibraryImport(Library)] public static partial void lpt_kv_cache_destroy(IntPtr cache);
+        [LibraryImport(Library)] public static partial Status lpt_kv_cache_append(Context context, KvCache cache, Tensor keys, Tensor values, Tensor counts);
+        [LibraryImport(Library)] public static partial Status lpt_kv_cache_truncate(Context context, KvCache cache, Tensor lengths);
+        [LibraryImport(Library)] public static partial Status lpt_kv_cache_select(Context context, KvCache cache, Tensor batches);
+        [LibraryImport(Library)] public static partial Status lpt_kv_cache_view(Context context, KvCache cache, IntPtr* out_keys, IntPtr* out_values, IntPtr* out_lengths);
+        [LibraryImport(Library)] public static partial Status lpt_kv_cache_size(Context context, KvCache cache, UIntPtr* out_size_bytes);
         [LibraryImport(Library)] public static partial Status lpt_recipe_create(Context context, byte* name, IntPtr* out_recipe);
         [LibraryImport(Library)] public static partial long lpt_recipe_count();
         [LibraryImport(Library)] public static partial byte* lpt_recipe_name(long index);
@@ -2653,6 +2696,13 @@ namespace Lpt
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_rotary(Context context, Tensor input, Tensor frequencies, RotaryOptions* options, Tensor output);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_attention_forward(Context context, Tensor query, Tensor key, Tensor value, AttentionOptions* options, Tensor output);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_attention_backward(Context context, Tensor query, Tensor key, Tensor value, Tensor output_gradient, AttentionOptions* options, Tensor query_gradient, Tensor key_gradient, Tensor value_gradient);
+        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_kv_cache_create(Context context, KvCacheOptions* options, IntPtr* out_cache);
+        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern void lpt_kv_cache_destroy(IntPtr cache);
+        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_kv_cache_append(Context context, KvCache cache, Tensor keys, Tensor values, Tensor counts);
+        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_kv_cache_truncate(Context context, KvCache cache, Tensor lengths);
+        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_kv_cache_select(Context context, KvCache cache, Tensor batches);
+        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_kv_cache_view(Context context, KvCache cache, IntPtr* out_keys, IntPtr* out_values, IntPtr* out_lengths);
+        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_kv_cache_size(Context context, KvCache cache, UIntPtr* out_size_bytes);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_recipe_create(Context context, byte* name, IntPtr* out_recipe);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern long lpt_recipe_count();
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern byte* lpt_recipe_name(long index);

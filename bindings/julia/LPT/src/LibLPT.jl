@@ -696,6 +696,22 @@ struct lpt_rotary_options
     scale::Cdouble
 end
 
+struct lpt_kv_cache_options
+    struct_size::Csize_t
+    flags::lpt_flags
+    batches::Int64
+    key_heads::Int64
+    capacity::Int64
+    key_width::Int64
+    value_width::Int64
+    key_format::lpt_format
+    value_format::lpt_format
+    key_scale_rule::lpt_scale_rule
+    value_scale_rule::lpt_scale_rule
+    key_scale::Cdouble
+    value_scale::Cdouble
+end
+
 struct lpt_linear_gemm_options
     struct_size::Csize_t
     flags::lpt_flags
@@ -1190,6 +1206,7 @@ _defaults(::Type{lpt_weights_options}, value) = lpt_struct_init("lpt_weights_opt
 _defaults(::Type{lpt_rotary_scaling}, value) = lpt_struct_init("lpt_rotary_scaling", value, sizeof(lpt_rotary_scaling))
 _defaults(::Type{lpt_rotary_options}, value) = lpt_struct_init("lpt_rotary_options", value, sizeof(lpt_rotary_options))
 _defaults(::Type{lpt_attention_options}, value) = lpt_struct_init("lpt_attention_options", value, sizeof(lpt_attention_options))
+_defaults(::Type{lpt_kv_cache_options}, value) = lpt_struct_init("lpt_kv_cache_options", value, sizeof(lpt_kv_cache_options))
 _defaults(::Type{lpt_linear_gemm_options}, value) = lpt_struct_init("lpt_linear_gemm_options", value, sizeof(lpt_linear_gemm_options))
 _defaults(::Type{lpt_linear_shape}, value) = lpt_struct_init("lpt_linear_shape", value, sizeof(lpt_linear_shape))
 _defaults(::Type{lpt_linear_options}, value) = lpt_struct_init("lpt_linear_options", value, sizeof(lpt_linear_options))
@@ -1344,6 +1361,13 @@ lpt_rotary_frequencies(context, options, frequencies) = ccall(_symbol(:lpt_rotar
 lpt_rotary(context, input, frequencies, options, output) = ccall(_symbol(:lpt_rotary), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Cvoid}, Ptr{lpt_rotary_options}, Ptr{Cvoid}), context, input, frequencies, options, output)
 lpt_attention_forward(context, query, key, value, options, output) = ccall(_symbol(:lpt_attention_forward), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Cvoid}, Ptr{lpt_attention_options}, Ptr{Cvoid}), context, query, key, value, options, output)
 lpt_attention_backward(context, query, key, value, output_gradient, options, query_gradient, key_gradient, value_gradient) = ccall(_symbol(:lpt_attention_backward), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Cvoid}, Ptr{lpt_attention_options}, Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Cvoid}), context, query, key, value, output_gradient, options, query_gradient, key_gradient, value_gradient)
+lpt_kv_cache_create(context, options, out_cache) = ccall(_symbol(:lpt_kv_cache_create), lpt_status, (Ptr{Cvoid}, Ptr{lpt_kv_cache_options}, Ptr{Ptr{Cvoid}}), context, options, out_cache)
+lpt_kv_cache_destroy(cache) = ccall(_symbol(:lpt_kv_cache_destroy), Cvoid, (Ptr{Cvoid},), cache)
+lpt_kv_cache_append(context, cache, keys, values, counts) = ccall(_symbol(:lpt_kv_cache_append), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Cvoid}), context, cache, keys, values, counts)
+lpt_kv_cache_truncate(context, cache, lengths) = ccall(_symbol(:lpt_kv_cache_truncate), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Cvoid}), context, cache, lengths)
+lpt_kv_cache_select(context, cache, batches) = ccall(_symbol(:lpt_kv_cache_select), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Cvoid}), context, cache, batches)
+lpt_kv_cache_view(context, cache, out_keys, out_values, out_lengths) = ccall(_symbol(:lpt_kv_cache_view), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Ptr{Cvoid}}, Ptr{Ptr{Cvoid}}, Ptr{Ptr{Cvoid}}), context, cache, out_keys, out_values, out_lengths)
+lpt_kv_cache_size(context, cache, out_size_bytes) = ccall(_symbol(:lpt_kv_cache_size), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Csize_t}), context, cache, out_size_bytes)
 lpt_recipe_create(context, name, out_recipe) = ccall(_symbol(:lpt_recipe_create), lpt_status, (Ptr{Cvoid}, Cstring, Ptr{Ptr{Cvoid}}), context, name, out_recipe)
 lpt_recipe_count() = ccall(_symbol(:lpt_recipe_count), Int64, ())
 lpt_recipe_name(index) = ccall(_symbol(:lpt_recipe_name), Cstring, (Int64,), index)

@@ -506,6 +506,12 @@ pub struct lpt_gradient_buckets {
     _opaque: [u8; 0],
     _unshared: std::marker::PhantomData<*mut u8>,
 }
+/// Keys and values of attention, stored for inference; see lpt_kv_cache_create().
+#[repr(C)]
+pub struct lpt_kv_cache {
+    _opaque: [u8; 0],
+    _unshared: std::marker::PhantomData<*mut u8>,
+}
 /// A linear layer: its recipe, its scalers, and the casts of its weight; see lpt_linear_create().
 #[repr(C)]
 pub struct lpt_linear {
@@ -985,6 +991,25 @@ pub struct lpt_attention_options {
     pub output: *const lpt_tensor,
     pub key_lengths: *const lpt_tensor,
     pub exaq: *const lpt_exaq_options,
+}
+
+/// Options of lpt_kv_cache_create().
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct lpt_kv_cache_options {
+    pub struct_size: usize,
+    pub flags: lpt_flags,
+    pub batches: i64,
+    pub key_heads: i64,
+    pub capacity: i64,
+    pub key_width: i64,
+    pub value_width: i64,
+    pub key_format: lpt_format,
+    pub value_format: lpt_format,
+    pub key_scale_rule: lpt_scale_rule,
+    pub value_scale_rule: lpt_scale_rule,
+    pub key_scale: f64,
+    pub value_scale: f64,
 }
 
 /// Options of lpt_recipe_set_gemm(): how a GEMM uses its two casts.
@@ -1896,6 +1921,18 @@ impl Default for lpt_attention_options {
     }
 }
 
+impl Default for lpt_kv_cache_options {
+    fn default() -> Self {
+        let mut value = std::mem::MaybeUninit::<Self>::zeroed();
+        // All members accept any bytes, so that zeros are a valid lpt_kv_cache_options.
+        unsafe {
+            let name = b"lpt_kv_cache_options\0".as_ptr().cast();
+            lpt_struct_init(name, value.as_mut_ptr().cast(), std::mem::size_of::<Self>());
+            value.assume_init()
+        }
+    }
+}
+
 impl Default for lpt_linear_gemm_options {
     fn default() -> Self {
         let mut value = std::mem::MaybeUninit::<Self>::zeroed();
@@ -2633,6 +2670,20 @@ extern "C" {
     pub fn lpt_attention_forward(context: *mut lpt_context, query: *const lpt_tensor, key: *const lpt_tensor, value: *const lpt_tensor, options: *const lpt_attention_options, output: *mut lpt_tensor) -> lpt_status;
     /// Computes the gradients of lpt_attention_forward() for query, key and value.
     pub fn lpt_attention_backward(context: *mut lpt_context, query: *const lpt_tensor, key: *const lpt_tensor, value: *const lpt_tensor, output_gradient: *const lpt_tensor, options: *const lpt_attention_options, query_gradient: *mut lpt_tensor, key_gradient: *mut lpt_tensor, value_gradient: *mut lpt_tensor) -> lpt_status;
+    /// Creates an empty store of keys and values.
+    pub fn lpt_kv_cache_create(context: *mut lpt_context, options: *const lpt_kv_cache_options, out_cache: *mut *mut lpt_kv_cache) -> lpt_status;
+    /// Destroys a store of keys and values.
+    pub fn lpt_kv_cache_destroy(cache: *mut lpt_kv_cache);
+    /// Casts keys and values to the formats of the cache, and appends them to its batches.
+    pub fn lpt_kv_cache_append(context: *mut lpt_context, cache: *mut lpt_kv_cache, keys: *const lpt_tensor, values: *const lpt_tensor, counts: *const lpt_tensor) -> lpt_status;
+    /// Drops the last positions of batches, as speculative decoding does with tokens that are not accepted.
+    pub fn lpt_kv_cache_truncate(context: *mut lpt_context, cache: *mut lpt_kv_cache, lengths: *const lpt_tensor) -> lpt_status;
+    /// Replaces each batch by a copy of a batch, as beam search does with the beams that continue.
+    pub fn lpt_kv_cache_select(context: *mut lpt_context, cache: *mut lpt_kv_cache, batches: *const lpt_tensor) -> lpt_status;
+    /// Creates tensors of the memory of a cache: operands of lpt_attention_forward().
+    pub fn lpt_kv_cache_view(context: *mut lpt_context, cache: *const lpt_kv_cache, out_keys: *mut *mut lpt_tensor, out_values: *mut *mut lpt_tensor, out_lengths: *mut *mut lpt_tensor) -> lpt_status;
+    /// Returns the number of bytes of the keys and values of all positions up to the capacity, with their scales.
+    pub fn lpt_kv_cache_size(context: *mut lpt_context, cache: *const lpt_kv_cache, out_size_bytes: *mut usize) -> lpt_status;
     /// Creates a recipe by name.
     pub fn lpt_recipe_create(context: *mut lpt_context, name: *const c_char, out_recipe: *mut *mut lpt_recipe) -> lpt_status;
     /// Returns the number of recipes that lpt_recipe_create() supports.

@@ -35,6 +35,7 @@ fn sizes_of_structs_equal_those_of_bindgen() {
     assert_eq!(size_of::<lpt_sys::lpt_rotary_scaling>(), size_of::<made::lpt_rotary_scaling>());
     assert_eq!(size_of::<lpt_sys::lpt_rotary_options>(), size_of::<made::lpt_rotary_options>());
     assert_eq!(size_of::<lpt_sys::lpt_attention_options>(), size_of::<made::lpt_attention_options>());
+    assert_eq!(size_of::<lpt_sys::lpt_kv_cache_options>(), size_of::<made::lpt_kv_cache_options>());
     assert_eq!(size_of::<lpt_sys::lpt_linear_gemm_options>(), size_of::<made::lpt_linear_gemm_options>());
     assert_eq!(size_of::<lpt_sys::lpt_linear_shape>(), size_of::<made::lpt_linear_shape>());
     assert_eq!(size_of::<lpt_sys::lpt_linear_options>(), size_of::<made::lpt_linear_options>());
@@ -492,6 +493,13 @@ fn functions_equal_those_of_bindgen() {
     assert_eq!(lpt_sys::lpt_rotary as *const () as usize, made::lpt_rotary as *const () as usize);
     assert_eq!(lpt_sys::lpt_attention_forward as *const () as usize, made::lpt_attention_forward as *const () as usize);
     assert_eq!(lpt_sys::lpt_attention_backward as *const () as usize, made::lpt_attention_backward as *const () as usize);
+    assert_eq!(lpt_sys::lpt_kv_cache_create as *const () as usize, made::lpt_kv_cache_create as *const () as usize);
+    assert_eq!(lpt_sys::lpt_kv_cache_destroy as *const () as usize, made::lpt_kv_cache_destroy as *const () as usize);
+    assert_eq!(lpt_sys::lpt_kv_cache_append as *const () as usize, made::lpt_kv_cache_append as *const () as usize);
+    assert_eq!(lpt_sys::lpt_kv_cache_truncate as *const () as usize, made::lpt_kv_cache_truncate as *const () as usize);
+    assert_eq!(lpt_sys::lpt_kv_cache_select as *const () as usize, made::lpt_kv_cache_select as *const () as usize);
+    assert_eq!(lpt_sys::lpt_kv_cache_view as *const () as usize, made::lpt_kv_cache_view as *const () as usize);
+    assert_eq!(lpt_sys::lpt_kv_cache_size as *const () as usize, made::lpt_kv_cache_size as *const () as usize);
     assert_eq!(lpt_sys::lpt_recipe_create as *const () as usize, made::lpt_recipe_create as *const () as usize);
     assert_eq!(lpt_sys::lpt_recipe_count as *const () as usize, made::lpt_recipe_count as *const () as usize);
     assert_eq!(lpt_sys::lpt_recipe_name as *const () as usize, made::lpt_recipe_name as *const () as usize);

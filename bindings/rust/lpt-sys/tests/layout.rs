@@ -395,6 +395,24 @@ fn lpt_attention_options_is_laid_out_as_in_c() {
 }
 
 #[test]
+fn lpt_kv_cache_options_is_laid_out_as_in_c() {
+    assert_eq!(size_of::<lpt_kv_cache_options>(), 96);
+    assert_eq!(offset!(lpt_kv_cache_options, struct_size), 0);
+    assert_eq!(offset!(lpt_kv_cache_options, flags), 8);
+    assert_eq!(offset!(lpt_kv_cache_options, batches), 16);
+    assert_eq!(offset!(lpt_kv_cache_options, key_heads), 24);
+    assert_eq!(offset!(lpt_kv_cache_options, capacity), 32);
+    assert_eq!(offset!(lpt_kv_cache_options, key_width), 40);
+    assert_eq!(offset!(lpt_kv_cache_options, value_width), 48);
+    assert_eq!(offset!(lpt_kv_cache_options, key_format), 56);
+    assert_eq!(offset!(lpt_kv_cache_options, value_format), 64);
+    assert_eq!(offset!(lpt_kv_cache_options, key_scale_rule), 72);
+    assert_eq!(offset!(lpt_kv_cache_options, value_scale_rule), 76);
+    assert_eq!(offset!(lpt_kv_cache_options, key_scale), 80);
+    assert_eq!(offset!(lpt_kv_cache_options, value_scale), 88);
+}
+
+#[test]
 fn lpt_linear_gemm_options_is_laid_out_as_in_c() {
     assert_eq!(size_of::<lpt_linear_gemm_options>(), 48);
     assert_eq!(offset!(lpt_linear_gemm_options, struct_size), 0);
