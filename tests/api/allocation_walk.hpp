@@ -43,6 +43,7 @@ using OwnLinear = Handle<lpt_linear, lpt_linear_destroy>;
 using OwnOptimizer = Handle<lpt_optimizer, lpt_optimizer_destroy>;
 using OwnMonitor = Handle<lpt_monitor, lpt_monitor_destroy>;
 using OwnCalibration = Handle<lpt_calibration, lpt_calibration_destroy>;
+using OwnKvCache = Handle<lpt_kv_cache, lpt_kv_cache_destroy>;
 using OwnGroup = Handle<lpt_comm_group, lpt_comm_group_destroy>;
 using OwnComm = Handle<lpt_comm, lpt_comm_destroy>;
 using OwnFuture = Handle<lpt_future, lpt_future_destroy>;

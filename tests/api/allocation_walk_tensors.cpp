@@ -325,6 +325,41 @@ lpt_status walk_layers(WalkWorld &w) {
   return lpt_attention_backward(w.c, w.x.get(), w.y.get(), w.z.get(), w.x.get(), nullptr, to_query, to_key, to_value);
 }
 
+lpt_status walk_kv_cache(WalkWorld &w) {
+  static const std::vector<int64_t> swapped = {1, 0}, counts = {9, 32};
+  const int64_t extents[] = {2, 2, 32, kSide / 2};
+  lpt_tensor_description rows = LPT_TENSOR_DESCRIPTION_INIT;
+  rows.format = LPT_FORMAT_F32;
+  rows.data = lpt_tensor_data(w.x.get());
+  rows.rank = 4;
+  rows.extents = extents;
+  lpt_kv_cache_options options = LPT_KV_CACHE_OPTIONS_INIT;
+  options.batches = options.key_heads = 2;
+  options.capacity = 40;
+  options.key_width = kSide / 2;
+  options.key_format = LPT_FORMAT_NVFP4;
+  options.value_format = LPT_FORMAT_INT8_TENSOR;
+  OwnKvCache cache;
+  OwnTensor numbers, batches, ends, keys, values, lengths;
+  LPT_TEST_TRY(lpt_kv_cache_create(w.c, &options, cache.out()));
+  LPT_TEST_TRY(lpt_kv_cache_view(w.c, cache, keys.out(), values.out(), lengths.out()));
+  LPT_TEST_TRY(lpt_tensor_wrap(w.c, &rows, numbers.out()));
+  LPT_TEST_TRY(lpt_tensor_wrap_const_matrix(w.c, LPT_FORMAT_INT64, swapped.data(), 1, 2, 0, batches.out()));
+  LPT_TEST_TRY(lpt_tensor_wrap_const_matrix(w.c, LPT_FORMAT_INT64, counts.data(), 1, 2, 0, ends.out()));
+  const auto length_bits = [&] { return bytes_of(w.c, lengths); };
+  const auto all_bits = [&] {
+    KeptBytes bytes;
+    for (const lpt_tensor *tensor : {static_cast<const lpt_tensor *>(keys), static_cast<const lpt_tensor *>(values),
+                                     static_cast<const lpt_tensor *>(lengths)}) {
+      bytes.add(w.c, tensor);
+    }
+    return bytes.all;
+  };
+  LPT_TEST_TRY(all_or_nothing(length_bits, [&] { return lpt_kv_cache_append(w.c, cache, numbers, numbers, ends); }));
+  LPT_TEST_TRY(all_or_nothing(all_bits, [&] { return lpt_kv_cache_select(w.c, cache, batches); }));
+  return all_or_nothing(all_bits, [&] { return lpt_kv_cache_truncate(w.c, cache, batches); });
+}
+
 lpt_status walk_measures(WalkWorld &w) {
   OwnMonitor monitor;
   OwnStatistics statistics;
@@ -368,7 +403,8 @@ const std::vector<Walk> kTensorWalks = {
     {"Contexts", walk_contexts}, {"Formats", walk_formats},      {"Tensors", walk_tensors},
     {"Dlpack", walk_dlpack},     {"Casts", walk_casts},          {"ForeignLayouts", walk_foreign_layouts},
     {"Gemm", walk_gemm},         {"ManyGemms", walk_many_gemms}, {"Weights", walk_weights},
-    {"Sparse", walk_sparse},     {"Layers", walk_layers},        {"Measures", walk_measures},
+    {"Sparse", walk_sparse},     {"Layers", walk_layers},        {"KvCache", walk_kv_cache},
+    {"Measures", walk_measures},
 };
 
 }  // namespace lpt::test

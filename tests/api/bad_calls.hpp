@@ -453,6 +453,7 @@ extern const std::vector<BadCall> kRecipeCalls;
 extern const std::vector<BadCall> kLinearCalls;
 extern const std::vector<BadCall> kLayerCalls;
 extern const std::vector<BadCall> kAttentionCalls;
+extern const std::vector<BadCall> kCacheCalls;
 extern const std::vector<BadCall> kOptimizerCalls;
 extern const std::vector<BadCall> kCollectiveCalls;
 extern const std::vector<BadCall> kCostCalls;

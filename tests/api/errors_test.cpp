@@ -49,6 +49,7 @@ INSTANTIATE_TEST_SUITE_P(OfRecipe, BadCalls, testing::Values(&kRecipeCalls));
 INSTANTIATE_TEST_SUITE_P(OfLinear, BadCalls, testing::Values(&kLinearCalls));
 INSTANTIATE_TEST_SUITE_P(OfLayers, BadCalls, testing::Values(&kLayerCalls));
 INSTANTIATE_TEST_SUITE_P(OfAttention, BadCalls, testing::Values(&kAttentionCalls));
+INSTANTIATE_TEST_SUITE_P(OfCache, BadCalls, testing::Values(&kCacheCalls));
 INSTANTIATE_TEST_SUITE_P(OfOptimizer, BadCalls, testing::Values(&kOptimizerCalls));
 INSTANTIATE_TEST_SUITE_P(OfCollectives, BadCalls, testing::Values(&kCollectiveCalls));
 INSTANTIATE_TEST_SUITE_P(OfCosts, BadCalls, testing::Values(&kCostCalls));

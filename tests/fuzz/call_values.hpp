@@ -84,6 +84,33 @@ class CallValues {
     return options;
   }
 
+  // Fills a store of keys and values, changes its batches, and stores a view of it.
+  lpt_status store(const lpt_tensor *keys, const lpt_tensor *values) {
+    lpt_kv_cache_options options = LPT_KV_CACHE_OPTIONS_INIT;
+    options.batches = in_.below(4);
+    options.key_heads = in_.below(4);
+    options.capacity = in_.extent();
+    options.key_width = lpt_tensor_extent(keys, -1);
+    options.value_width = lpt_tensor_extent(values, -1);
+    options.key_format = format(), options.value_format = format();
+    options.key_scale_rule = in_.byte() % 2 == 0 ? 0 : in_.choice(21);
+    options.value_scale = in_.byte() % 2 == 0 ? 1.0 : in_.real();
+    lpt_kv_cache *cache = nullptr;
+    lpt_tensor *views[3] = {};
+    lpt_status status = lpt_kv_cache_create(c_, &options, &cache);
+    if (status == LPT_OK) status = lpt_kv_cache_view(c_, cache, &views[0], &views[1], &views[2]);
+    const lpt_tensor *const lengths = in_.byte() % 2 == 0 ? nullptr : views[2];
+    if (status == LPT_OK) status = lpt_kv_cache_append(c_, cache, keys, values, nullptr);
+    if (status == LPT_OK) status = lpt_kv_cache_truncate(c_, cache, in_.byte() % 2 == 0 ? tensor() : lengths);
+    if (status == LPT_OK) status = lpt_kv_cache_select(c_, cache, in_.byte() % 2 == 0 ? tensor() : lengths);
+    if (status == LPT_OK) status = lpt_kv_cache_append(c_, cache, views[0], views[1], maybe());
+    lpt_kv_cache_destroy(cache);
+    for (lpt_tensor *view : views) {
+      if (view != nullptr) put(view, LPT_OK);
+    }
+    return status;
+  }
+
   lpt_gemm_options gemm_options() {
     lpt_gemm_options options = LPT_GEMM_OPTIONS_INIT;
     options.is_b_transposed = in_.byte() % 4 != 0 ? 1 : 0;
