@@ -1,10 +1,10 @@
-"""Attention, normalization, activations, embedding and loss.
+"""Attention and its store of keys and values, normalization, activations, embedding and loss.
 
 Arguments and results are as those of _ops.py.
 """
 from __future__ import annotations
 
-__all__ = ["attention", "attention_backward", "cross_entropy", "cross_entropy_backward", "embedding",
+__all__ = ["KVCache", "attention", "attention_backward", "cross_entropy", "cross_entropy_backward", "embedding",
            "embedding_backward", "layernorm", "layernorm_backward", "rmsnorm", "rmsnorm_backward", "rmsnorm_sum",
            "rotary", "rotary_frequencies", "softmax", "softmax_backward", "swiglu", "swiglu_backward"]
 
@@ -20,7 +20,7 @@ TYPE_CHECKING = False  # as in _ops.py
 if TYPE_CHECKING:
     from typing import Any, List, Optional, Tuple, Union
     from typing_extensions import Unpack
-    from ._keywords import AttentionOptions, CrossEntropyOptions, EmbeddingOptions, RotaryOptions, RotaryScaling
+    from ._keywords import AttentionOptions, CrossEntropyOptions, EmbeddingOptions, KvCacheOptions, RotaryOptions, RotaryScaling
     from ._tensor import Format
 
 
@@ -231,6 +231,47 @@ def attention_backward(query: Any, key: Any, value: Any, output_gradient: Any, *
     capi.lpt_attention_backward(handle_of(context), *inputs, _shared(output_gradient),
                                 _attention_options(given, log_sum_exp, output, keep), for_query, for_key, for_value)
     return for_query, for_key, for_value
+
+
+class KVCache:
+    """A store of the keys and values of attention, for inference (lpt_kv_cache).
+
+    keys and values are batches × key heads × capacity × width. They and lengths are read-only tensors of the memory of the cache,
+    which show later changes: lpt.attention(query, cache.keys, cache.values, key_lengths=cache.lengths, causal=True).
+    """
+
+    __slots__ = ("_handle", "keys", "values", "lengths")
+
+    @takes(capi.lpt_kv_cache_options)
+    def __init__(self, key_heads: int, capacity: int, key_width: int, *, context: Optional[Context] = None,
+                 **given: Unpack[KvCacheOptions]) -> None:
+        """Create an empty store for capacity positions of each batch (lpt_kv_cache_create())."""
+        keep: List[Any] = []
+        shape = {"key_heads": key_heads, "capacity": capacity, "key_width": key_width}
+        self._handle = capi.lpt_kv_cache_create(handle_of(context), options(capi.lpt_kv_cache_options, {**given, **shape}, keep))
+        self.keys, self.values, self.lengths = capi.lpt_kv_cache_view(handle_of(context), self._handle)
+
+    def append(self, keys: Any, values: Any, counts: Any = None, *, context: Optional[Context] = None) -> None:
+        """Cast keys and values, batches × key heads × positions × width, and append them (lpt_kv_cache_append()).
+
+        counts: how many of the last positions each batch gets, as integers; by default all. Strided arrays are read in place.
+        """
+        capi.lpt_kv_cache_append(handle_of(context), self._handle, _shared(keys), _shared(values),
+                                 None if counts is None else _indices_of(counts, "counts"))
+
+    def truncate(self, lengths: Any = None, *, context: Optional[Context] = None) -> None:
+        """Drop the positions of each batch from its new length on; by default all (lpt_kv_cache_truncate())."""
+        capi.lpt_kv_cache_truncate(handle_of(context), self._handle,
+                                   None if lengths is None else _indices_of(lengths, "lengths"))
+
+    def select(self, batches: Any, *, context: Optional[Context] = None) -> None:
+        """Replace each batch by a copy of the batch with this index (lpt_kv_cache_select())."""
+        capi.lpt_kv_cache_select(handle_of(context), self._handle, _indices_of(batches, "batches"))
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of keys and values up to the capacity, with their scales."""
+        return capi.lpt_kv_cache_size(handle_of(None), self._handle)
 
 
 def embedding(weight: Any, indices: Any, *, out: Any = None, format: Optional[Format] = None,

@@ -39,7 +39,7 @@ _NAMED = {
     "kind": "LPT_SCALER_KIND_", "history_rule": "LPT_SCALER_HISTORY_RULE_", "zero_rule": "LPT_SCALER_ZERO_RULE_",
     "special": "LPT_ELEMENT_SPECIAL_", "private_scale": "LPT_PARTIAL_SCALE_", "parallel": "LPT_LINEAR_PARALLEL_",
     "order": "LPT_GRADIENT_BUCKETS_ORDER_", "layout": "LPT_ROTARY_LAYOUT_", "block_rows": "LPT_BLOCK_EXTENT_",
-    "block_columns": "LPT_BLOCK_EXTENT_",
+    "block_columns": "LPT_BLOCK_EXTENT_", "key_scale_rule": "LPT_SCALE_RULE_", "value_scale_rule": "LPT_SCALE_RULE_",
 }
 # Members that are no keywords.
 _HIDDEN = frozenset(("names", "input_order", "output_order"))
@@ -48,7 +48,7 @@ _FLAGS = {(capi.lpt_gemm_options, "cast_a_to_bf16"): capi.LPT_GEMM_CAST_A_TO_BF1
           (capi.lpt_gemm_options, "fast_accumulate"): capi.LPT_GEMM_FAST_ACCUMULATE,
           (capi.lpt_linear_gemm_options, "fast_accumulate"): capi.LPT_GEMM_FAST_ACCUMULATE}
 _FORMATS = frozenset(("wire", "first_moment", "second_moment", "compensation", "forward_wire", "backward_wire", "element",
-                      "block_scale", "tensor_scale", "zero_point", "input_format"))
+                      "block_scale", "tensor_scale", "zero_point", "input_format", "key_format", "value_format"))
 # Members that refer to a struct of options, and what a dict for it has.
 _STRUCTS = {"quantize": (capi.lpt_quantize_options, "options of quantize()"), "exaq": (capi.lpt_exaq_options, "bits and clip"),
             "emulation": (capi.lpt_gemm_emulation, "arithmetic and bits")}
