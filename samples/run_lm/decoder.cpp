@@ -77,39 +77,35 @@ Tensor Decoder::pack(const SharedTensor &matrix) const {
   return Tensor(packed);
 }
 
-// Attention reads the cache by heads. Casts write rows of the same memory.
 void Decoder::make_cache(Layer &layer) {
-  const int64_t extents[] = {config_.key_heads, capacity_, config_.head_width};
-  const auto make = [&](Tensor &heads, Tensor &rows) {
-    lpt_tensor *made = nullptr;
-    check(context_, lpt_tensor_create(context_, precision_.cache, 3, extents, &made));
-    heads.reset(made);
-    std::array<Tensor, LPT_TENSOR_PART_SPARSE_INDICES + 1> parts;
-    std::array<const lpt_tensor *, LPT_TENSOR_PART_SPARSE_INDICES + 1> handles{};
-    for (size_t i = 0; i < parts.size(); ++i) {
-      lpt_tensor *part = nullptr;
-      if (lpt_tensor_view_part(context_, heads.get(), static_cast<lpt_tensor_part>(i), &part) != LPT_OK) continue;
-      parts[i].reset(part);
-      handles[i] = part;
-    }
-    check(context_, lpt_tensor_combine(context_, precision_.cache, config_.key_heads * capacity_, config_.head_width,
-                                       handles.data(), static_cast<int32_t>(handles.size()), &made));
-    rows.reset(made);
-  };
-  make(layer.keys, layer.key_rows);
-  make(layer.values, layer.value_rows);
+  lpt_kv_cache_options options = LPT_KV_CACHE_OPTIONS_INIT;
+  options.key_heads = config_.key_heads;
+  options.capacity = capacity_;
+  options.key_width = config_.head_width;
+  options.key_format = precision_.cache;
+  lpt_kv_cache *made = nullptr;
+  check(context_, lpt_kv_cache_create(context_, &options, &made));
+  layer.cache.reset(made);
+  lpt_tensor *keys = nullptr, *values = nullptr, *lengths = nullptr;
+  check(context_, lpt_kv_cache_view(context_, made, &keys, &values, &lengths));
+  layer.keys.reset(keys);
+  layer.values.reset(values);
+  layer.lengths.reset(lengths);
 }
 
 size_t Decoder::cache_bytes() const {
   size_t bytes = 0;
   for (const Layer &layer : layers_) {
-    for (const Tensor *cache : {&layer.keys, &layer.values}) {
-      size_t size = 0;
-      check(context_, lpt_tensor_size(context_, cache->get(), &size));
-      bytes += size;
-    }
+    size_t size = 0;
+    check(context_, lpt_kv_cache_size(context_, layer.cache.get(), &size));
+    bytes += size;
   }
   return bytes;
+}
+
+void Decoder::clear() {
+  for (const Layer &layer : layers_) check(context_, lpt_kv_cache_truncate(context_, layer.cache.get(), nullptr));
+  position_ = 0;
 }
 
 void Decoder::prepare(int64_t rows) {
@@ -144,31 +140,16 @@ void Decoder::rotate(const lpt_tensor *input, int64_t heads, lpt_tensor *output)
                              heads_of(output, heads).get()));
 }
 
-// Casts keys or values of the new tokens into the cache.
-void Decoder::store(const lpt_tensor *rows, lpt_tensor *cache) const {
-  lpt_quantize_options options = LPT_QUANTIZE_OPTIONS_INIT;
-  const bool has_tensor_scale = tool::describe(precision_.cache).tensor_scale != LPT_FORMAT_NONE;
-  options.flags = has_tensor_scale ? LPT_QUANTIZE_KEEP_TENSOR_SCALE : 0;
-  const std::array<int64_t, 2> extents = {buffers_.rows, config_.head_width};
-  for (int64_t head = 0; head < config_.key_heads; ++head) {
-    const Tensor source = view_of(context_, rows, {0, head * config_.head_width}, extents);
-    const Tensor target = view_of(context_, cache, {head * capacity_ + position_, 0}, extents);
-    check(context_, lpt_quantize(context_, source.get(), &options, target.get(), nullptr));
-  }
-}
-
 void Decoder::attend(const Layer &layer) {
   rotate(buffers_.query.get(), config_.heads, buffers_.rotated.get());
   rotate(buffers_.key.get(), config_.key_heads, buffers_.key.get());
-  store(buffers_.key.get(), layer.key_rows.get());
-  store(buffers_.value.get(), layer.value_rows.get());
-  int64_t length = position_ + buffers_.rows;
-  const Tensor lengths = tool::wrap_matrix(context_, LPT_FORMAT_INT64, &length, 1, 1);
-  const Tensor length_vector = wrap(context_, lengths.get(), {1}, {1});
+  check(context_,
+        lpt_kv_cache_append(context_, layer.cache.get(), heads_of(buffers_.key.get(), config_.key_heads).get(),
+                            heads_of(buffers_.value.get(), config_.key_heads).get(), nullptr));
   lpt_attention_options options = LPT_ATTENTION_OPTIONS_INIT;
   options.is_causal = 1;
   options.window = config_.window;
-  options.key_lengths = length_vector.get();
+  options.key_lengths = layer.lengths.get();
   check(context_,
         lpt_attention_forward(context_, heads_of(buffers_.rotated.get(), config_.heads).get(), layer.keys.get(),
                               layer.values.get(), &options, heads_of(buffers_.attended.get(), config_.heads).get()));

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <functional>
+#include <memory>
 #include <span>
 #include <vector>
 
@@ -33,6 +34,8 @@ constexpr Input input_of(size_t projection) {
   return kInputOf[projection];
 }
 
+using KvCache = std::unique_ptr<lpt_kv_cache, tool::Destroy<lpt_kv_cache_destroy>>;
+
 class Decoder {
  public:
   // Packs the weights. The cache holds `capacity` tokens.
@@ -42,7 +45,7 @@ class Decoder {
   int64_t capacity() const { return capacity_; }
   size_t cache_bytes() const;
 
-  void clear() { position_ = 0; }  // the cache
+  void clear();  // the cache
 
   // Packs another matrix of the same shape.
   void replace(size_t layer, size_t projection, const SharedTensor &matrix) {
@@ -63,8 +66,8 @@ class Decoder {
     std::array<tool::Tensor, kProjections> matrices;  // packed
     std::array<SharedTensor, kProjections> biases;
     SharedTensor attention_norm, mlp_norm;
-    tool::Tensor keys, values;          // key heads × capacity × head width
-    tool::Tensor key_rows, value_rows;  // the same memory as a matrix
+    KvCache cache;
+    tool::Tensor keys, values, lengths;  // of the cache
   };
   // Tensors of one number of rows.
   struct Buffers {
@@ -77,7 +80,6 @@ class Decoder {
   tool::Tensor pack(const SharedTensor &matrix) const;
   tool::Tensor heads_of(const lpt_tensor *matrix, int64_t heads) const;
   void rotate(const lpt_tensor *input, int64_t heads, lpt_tensor *output) const;
-  void store(const lpt_tensor *rows, lpt_tensor *cache) const;
   void attend(const Layer &layer);
   void project(const lpt_tensor *input, const Layer &layer, std::initializer_list<Projection> projections,
                std::initializer_list<lpt_tensor *> outputs) const;
