@@ -44,7 +44,7 @@ class Guide(unittest.TestCase):
 
     @needs_numpy
     def test_transformer_runs(self):
-        self.assertEqual(self.run_blocks("guides", "transformer.md"), 5)
+        self.assertEqual(self.run_blocks("guides", "transformer.md"), 6)
 
     @needs_numpy
     def test_monitor_runs(self):
