@@ -100,12 +100,7 @@ Status reduce_scatter(Context &context, Comm &comm, const Tensor *input, const i
   const FirstAxis axis = first_axis_of(*input);
   std::vector<int64_t> extents;
   LPT_TRY(find_counts("counts", counts, comm.engine->ranks(), axis, reducing.input, "input", extents));
-  const int64_t elements_of_one = axis.is_columns ? 1 : axis.fold * reducing.input.columns;
-  int64_t begin = 0;
-  for (const int64_t extent : extents) {
-    reducing.shares.push_back({begin, begin + extent * elements_of_one});
-    begin = reducing.shares.back().end;
-  }
+  reducing.shares = element_ranges(axis, reducing.input, extents);
   const MatrixView part = cut_first(axis, reducing.input, 0, extents[static_cast<size_t>(comm.engine->rank())]);
   LPT_TRY(check_shape(reducing.output, "output", part.rows, part.columns, "this rank's part of input"));
   LPT_TRY(check_no_overlap(reducing.input, "input", reducing.output, "output"));

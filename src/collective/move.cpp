@@ -3,6 +3,7 @@
 #include <cstring>
 
 #include "src/collective/collective.hpp"
+#include "src/collective/gather.hpp"
 #include "src/ranks/codec_reducing.hpp"
 #include "src/ranks/segments.hpp"
 #include "src/tensor/checks.hpp"
@@ -151,38 +152,6 @@ Signature parted_signature(const char *operation, const FirstAxis &axis, const M
   return {operation, view.format.id, 0, axis.is_columns ? 0 : view.columns, axis.is_columns ? 0 : axis.fold};
 }
 
-// The checked operands of both gathers.
-struct GatherOperands {
-  MatrixView from, to;
-  FirstAxis axis;
-  std::vector<int64_t> extents;
-};
-
-Status check_gather(const Comm &comm, const Tensor *input, const int64_t *counts, const Tensor *output,
-                    GatherOperands &out_parts) {
-  auto &[from, to, axis, extents] = out_parts;
-  LPT_TRY(check_moved(comm, input, "input", from));
-  LPT_TRY(check_moved(comm, output, "output", to));
-  axis = first_axis_of(*output);
-  const FirstAxis part = first_axis_of(*input);
-  LPT_TRY(check_like(to, from, axis.is_columns));
-  LPT_TRY(check_axes(part, axis));
-  const int32_t ranks = comm.engine->ranks();
-  LPT_TRY(find_counts("counts", counts, ranks, axis, to, "output", extents));
-  const auto self = static_cast<size_t>(comm.engine->rank());
-  if (part.extent != extents[self]) {
-    return invalid("input has extent %lld along its first axis: expected %lld, the part of rank %zu",
-                   number(part.extent), number(extents[self]), self);
-  }
-  int64_t begin = 0;
-  for (size_t q = 0; q < self; ++q) begin += extents[q];
-  if (extents[self] > 0) {
-    const MatrixView place = cut_first(axis, to, begin, extents[self]);
-    if (place.data != from.data) LPT_TRY(check_no_overlap(from, "input", to, "output"));
-  }
-  return {};
-}
-
 // On a device the hosts compare the scales before they queue transfers, and each waits for the scale of its part. Empty parts
 // have no scale.
 Status compare_scales(Context &context, Comm &comm, const GatherOperands &parts) {
@@ -209,6 +178,31 @@ Status compare_scales(Context &context, Comm &comm, const GatherOperands &parts)
 }
 
 }  // namespace
+
+Status check_gather(const Comm &comm, const Tensor *input, const int64_t *counts, const Tensor *output,
+                    GatherOperands &out_parts) {
+  auto &[from, to, axis, extents] = out_parts;
+  LPT_TRY(check_moved(comm, input, "input", from));
+  LPT_TRY(check_moved(comm, output, "output", to));
+  axis = first_axis_of(*output);
+  const FirstAxis part = first_axis_of(*input);
+  LPT_TRY(check_like(to, from, axis.is_columns));
+  LPT_TRY(check_axes(part, axis));
+  const int32_t ranks = comm.engine->ranks();
+  LPT_TRY(find_counts("counts", counts, ranks, axis, to, "output", extents));
+  const auto self = static_cast<size_t>(comm.engine->rank());
+  if (part.extent != extents[self]) {
+    return invalid("input has extent %lld along its first axis: expected %lld, the part of rank %zu",
+                   number(part.extent), number(extents[self]), self);
+  }
+  int64_t begin = 0;
+  for (size_t q = 0; q < self; ++q) begin += extents[q];
+  if (extents[self] > 0) {
+    const MatrixView place = cut_first(axis, to, begin, extents[self]);
+    if (place.data != from.data) LPT_TRY(check_no_overlap(from, "input", to, "output"));
+  }
+  return {};
+}
 
 Status all_gather(Context &context, Comm &comm, const Tensor *input, const int64_t *counts, Tensor *output,
                   Future **out_future) {
@@ -240,12 +234,7 @@ Status all_gather_by_codec(Context &context, Comm &comm, const lpt_comm_codec &c
   moving.output = parts.to;
   moving.rows = parts.to.rows;
   moving.columns = parts.to.columns;
-  const int64_t elements_of_one = parts.axis.is_columns ? 1 : parts.axis.fold * parts.to.columns;
-  int64_t begin = 0;
-  for (const int64_t extent : parts.extents) {
-    moving.shares.push_back({begin, begin + extent * elements_of_one});
-    begin = moving.shares.back().end;
-  }
+  moving.shares = element_ranges(parts.axis, parts.to, parts.extents);
   LPT_TRY(prepare_codec(context, codec, "all_gather", moving));
   return run_collective(
       context, comm,

@@ -93,4 +93,15 @@ Status find_counts(const char *name, const int64_t *counts, int32_t ranks, const
                  number(axis.extent), view_name);
 }
 
+std::vector<Range> element_ranges(const FirstAxis &axis, const MatrixView &view, const std::vector<int64_t> &counts) {
+  const int64_t elements_of_one = axis.is_columns ? 1 : axis.fold * view.columns;
+  std::vector<Range> ranges;
+  int64_t begin = 0;
+  for (const int64_t count : counts) {
+    ranges.push_back({begin, begin + count * elements_of_one});
+    begin = ranges.back().end;
+  }
+  return ranges;
+}
+
 }  // namespace lpt

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "src/comm/engine.hpp"
+#include "src/tensor/flat_view.hpp"
 #include "src/tensor/tensor.hpp"
 
 namespace lpt {
@@ -53,5 +54,8 @@ MatrixView cut_first(const FirstAxis &axis, const MatrixView &view, int64_t begi
 // bounds.
 Status find_counts(const char *name, const int64_t *counts, int32_t ranks, const FirstAxis &axis,
                    const MatrixView &view, const char *view_name, std::vector<int64_t> &out_counts);
+
+// Returns the elements of each part in row order.
+std::vector<Range> element_ranges(const FirstAxis &axis, const MatrixView &view, const std::vector<int64_t> &counts);
 
 }  // namespace lpt
