@@ -78,7 +78,8 @@ enum class RandomDomain : uint32_t {
   kOptimizer = 3,
   kSparse = 4,
   kCollective = 5,
-  kSigns = 6
+  kSigns = 6,
+  kLossy = 7
 };
 
 LPT_HOST_DEVICE static inline uint32_t random_stream(RandomDomain space, uint32_t site, uint32_t role) {
