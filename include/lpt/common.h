@@ -177,6 +177,9 @@ typedef struct lpt_topology lpt_topology;
 /** @brief The messages of an all-reduce, step by step; see lpt_schedule_create(). */
 typedef struct lpt_schedule lpt_schedule;
 
+/** @brief Packets between ranks that may be lost; see lpt_lossy_link_create(). */
+typedef struct lpt_lossy_link lpt_lossy_link;
+
 /**
  * @brief Writes the defaults of a struct that begins with `struct_size`, those of its macro LPT_…_INIT.
  *

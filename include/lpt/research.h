@@ -13,6 +13,7 @@
 #include "research/drop_compute.h"
 #include "research/emulation.h"
 #include "research/exaq.h"
+#include "research/lossy.h"
 #include "research/monitor.h"
 #include "research/power.h"
 #include "research/schedule.h"

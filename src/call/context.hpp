@@ -36,7 +36,8 @@ enum class HandleKind : uint32_t {
   kTopology = 0x4C505412,
   kSchedule = 0x4C505413,
   kAutopilot = 0x4C505414,
-  kKvCache = 0x4C505415
+  kKvCache = 0x4C505415,
+  kLossyLink = 0x4C505415
 };
 
 class LibrarySession;  // defined in src/gemm/library.hpp

@@ -29,6 +29,7 @@ struct Destroy {
   void operator()(lpt_kv_cache *handle) const { lpt_kv_cache_destroy(handle); }
   void operator()(lpt_topology *handle) const { lpt_topology_destroy(handle); }
   void operator()(lpt_schedule *handle) const { lpt_schedule_destroy(handle); }
+  void operator()(lpt_lossy_link *handle) const { lpt_lossy_link_destroy(handle); }
 };
 
 template <typename Handle>
@@ -46,6 +47,7 @@ using Autopilot = Owned<lpt_autopilot>;
 using KvCache = Owned<lpt_kv_cache>;
 using Topology = Owned<lpt_topology>;
 using Schedule = Owned<lpt_schedule>;
+using LossyLink = Owned<lpt_lossy_link>;
 
 // Receives an out-parameter, and passes it to the owner at the end of the full expression.
 template <typename Handle>

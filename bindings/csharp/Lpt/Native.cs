@@ -1969,6 +1969,60 @@ namespace Lpt
         }
     }
 
+    /// <summary>Options of lpt_lossy_link_create().</summary>
+    [StructLayout(LayoutKind.Sequential)]
+    public unsafe struct LossyLinkOptions
+    {
+        public UIntPtr StructSize;
+        public fixed byte Address[64];
+        public int Port;
+        public int PayloadBytes;
+        public double TimeoutSeconds;
+        public double QuietSeconds;
+        public double InjectedLoss;
+        public double InjectedDuplication;
+        public double InjectedReordering;
+        public double InjectedCorruption;
+        public ulong Seed;
+
+        /// <summary>Returns the defaults of the library.</summary>
+        public static LossyLinkOptions Default()
+        {
+            var value = default(LossyLinkOptions);
+            Text.Initialize("lpt_lossy_link_options", &value, sizeof(LossyLinkOptions));
+            return value;
+        }
+    }
+
+    /// <summary>State and packets of a link; counts are those of all calls.</summary>
+    [StructLayout(LayoutKind.Sequential)]
+    public unsafe struct LossyLinkInfo
+    {
+        public UIntPtr StructSize;
+        public int RankCount;
+        public int Port;
+        public long PayloadBytes;
+        public long ReceiveBufferBytes;
+        public long CallCount;
+        public long SentCount;
+        public long UnsentCount;
+        public long ReceivedCount;
+        public long LostCount;
+        public long DuplicateCount;
+        public long LateCount;
+        public long CorruptedCount;
+        public long StrangerCount;
+        public long MalformedCount;
+
+        /// <summary>Returns the defaults of the library.</summary>
+        public static LossyLinkInfo Default()
+        {
+            var value = default(LossyLinkInfo);
+            Text.Initialize("lpt_lossy_link_info", &value, sizeof(LossyLinkInfo));
+            return value;
+        }
+    }
+
     /// <summary>Options of lpt_noise_measure().</summary>
     [StructLayout(LayoutKind.Sequential)]
     public unsafe struct NoiseOptions
@@ -2236,6 +2290,15 @@ namespace Lpt
         public static readonly Linear None = new Linear(IntPtr.Zero);
         internal Linear(IntPtr raw) : base(raw) { }
         protected override void Destroy() { Native.lpt_linear_destroy(handle); }
+    }
+
+    /// <summary>Packets between ranks that may be lost; see lpt_lossy_link_create().</summary>
+    public sealed partial class LossyLink : Handle
+    {
+        /// <summary>NULL, for an optional LossyLink that is not used.</summary>
+        public static readonly LossyLink None = new LossyLink(IntPtr.Zero);
+        internal LossyLink(IntPtr raw) : base(raw) { }
+        protected override void Destroy() { Native.lpt_lossy_link_destroy(handle); }
     }
 
     /// <summary>A record of values by step and name; see lpt_monitor_create().</summary>
@@ -2558,6 +2621,9 @@ namespace Lpt
         [LibraryImport(Library)] public static partial Status lpt_drop_compute_fit(Context context, double* seconds, int ranks, long steps, int micro_batches, double serial_seconds, double threshold_seconds, DropComputeInfo* out_info);
         [LibraryImport(Library)] public static partial Status lpt_drop_compute_estimate(Context context, int ranks, int micro_batches, double mean_seconds, double deviation_seconds, double serial_seconds, double threshold_seconds, DropComputeInfo* out_info);
         [LibraryImport(Library)] public static partial Status lpt_exaq_softmax_forward(Context context, Tensor input, ExaqOptions* options, Tensor output);
+        [LibraryImport(Library)] public static partial Status lpt_lossy_link_create(Context context, Comm comm, LossyLinkOptions* options, IntPtr* out_link);
+        [LibraryImport(Library)] public static partial Status lpt_lossy_link_read(Context context, LossyLink link, int peer, LossyLinkInfo* out_info);
+        [LibraryImport(Library)] public static partial void lpt_lossy_link_destroy(IntPtr link);
         [LibraryImport(Library)] public static partial Status lpt_noise_measure(Context context, IntPtr* gradients, IntPtr* noisy, long count, NoiseOptions* options, NoiseInfo* out_info);
         [LibraryImport(Library)] public static partial Status lpt_swiglu_alignment(Context context, Tensor gate_weight, Tensor up_weight, Tensor cosines, SwigluAlignmentInfo* out_info);
         [LibraryImport(Library)] public static partial Status lpt_monitor_create(Context context, IntPtr* out_monitor);
@@ -2819,6 +2885,9 @@ namespace Lpt
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_drop_compute_fit(Context context, double* seconds, int ranks, long steps, int micro_batches, double serial_seconds, double threshold_seconds, DropComputeInfo* out_info);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_drop_compute_estimate(Context context, int ranks, int micro_batches, double mean_seconds, double deviation_seconds, double serial_seconds, double threshold_seconds, DropComputeInfo* out_info);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_exaq_softmax_forward(Context context, Tensor input, ExaqOptions* options, Tensor output);
+        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_lossy_link_create(Context context, Comm comm, LossyLinkOptions* options, IntPtr* out_link);
+        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_lossy_link_read(Context context, LossyLink link, int peer, LossyLinkInfo* out_info);
+        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern void lpt_lossy_link_destroy(IntPtr link);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_noise_measure(Context context, IntPtr* gradients, IntPtr* noisy, long count, NoiseOptions* options, NoiseInfo* out_info);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_swiglu_alignment(Context context, Tensor gate_weight, Tensor up_weight, Tensor cosines, SwigluAlignmentInfo* out_info);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_monitor_create(Context context, IntPtr* out_monitor);

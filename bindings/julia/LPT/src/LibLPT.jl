@@ -1092,6 +1092,38 @@ struct lpt_attention_options
     exaq::Ptr{lpt_exaq_options}
 end
 
+struct lpt_lossy_link_options
+    struct_size::Csize_t
+    address::NTuple{64,UInt8}
+    port::Int32
+    payload_bytes::Int32
+    timeout_seconds::Cdouble
+    quiet_seconds::Cdouble
+    injected_loss::Cdouble
+    injected_duplication::Cdouble
+    injected_reordering::Cdouble
+    injected_corruption::Cdouble
+    seed::UInt64
+end
+
+struct lpt_lossy_link_info
+    struct_size::Csize_t
+    rank_count::Int32
+    port::Int32
+    payload_bytes::Int64
+    receive_buffer_bytes::Int64
+    call_count::Int64
+    sent_count::Int64
+    unsent_count::Int64
+    received_count::Int64
+    lost_count::Int64
+    duplicate_count::Int64
+    late_count::Int64
+    corrupted_count::Int64
+    stranger_count::Int64
+    malformed_count::Int64
+end
+
 struct lpt_noise_options
     struct_size::Csize_t
     flags::lpt_flags
@@ -1242,6 +1274,8 @@ _defaults(::Type{lpt_drop_compute_info}, value) = lpt_struct_init("lpt_drop_comp
 _defaults(::Type{lpt_gemm_emulation}, value) = lpt_struct_init("lpt_gemm_emulation", value, sizeof(lpt_gemm_emulation))
 _defaults(::Type{lpt_comm_emulation}, value) = lpt_struct_init("lpt_comm_emulation", value, sizeof(lpt_comm_emulation))
 _defaults(::Type{lpt_exaq_options}, value) = lpt_struct_init("lpt_exaq_options", value, sizeof(lpt_exaq_options))
+_defaults(::Type{lpt_lossy_link_options}, value) = lpt_struct_init("lpt_lossy_link_options", value, sizeof(lpt_lossy_link_options))
+_defaults(::Type{lpt_lossy_link_info}, value) = lpt_struct_init("lpt_lossy_link_info", value, sizeof(lpt_lossy_link_info))
 _defaults(::Type{lpt_noise_options}, value) = lpt_struct_init("lpt_noise_options", value, sizeof(lpt_noise_options))
 _defaults(::Type{lpt_noise_info}, value) = lpt_struct_init("lpt_noise_info", value, sizeof(lpt_noise_info))
 _defaults(::Type{lpt_swiglu_alignment_info}, value) = lpt_struct_init("lpt_swiglu_alignment_info", value, sizeof(lpt_swiglu_alignment_info))
@@ -1484,6 +1518,9 @@ lpt_delay_compensate(context, own, mean, count, options, gradients) = ccall(_sym
 lpt_drop_compute_fit(context, seconds, ranks, steps, micro_batches, serial_seconds, threshold_seconds, out_info) = ccall(_symbol(:lpt_drop_compute_fit), lpt_status, (Ptr{Cvoid}, Ptr{Cdouble}, Int32, Int64, Int32, Cdouble, Cdouble, Ptr{lpt_drop_compute_info}), context, seconds, ranks, steps, micro_batches, serial_seconds, threshold_seconds, out_info)
 lpt_drop_compute_estimate(context, ranks, micro_batches, mean_seconds, deviation_seconds, serial_seconds, threshold_seconds, out_info) = ccall(_symbol(:lpt_drop_compute_estimate), lpt_status, (Ptr{Cvoid}, Int32, Int32, Cdouble, Cdouble, Cdouble, Cdouble, Ptr{lpt_drop_compute_info}), context, ranks, micro_batches, mean_seconds, deviation_seconds, serial_seconds, threshold_seconds, out_info)
 lpt_exaq_softmax_forward(context, input, options, output) = ccall(_symbol(:lpt_exaq_softmax_forward), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, Ptr{lpt_exaq_options}, Ptr{Cvoid}), context, input, options, output)
+lpt_lossy_link_create(context, comm, options, out_link) = ccall(_symbol(:lpt_lossy_link_create), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, Ptr{lpt_lossy_link_options}, Ptr{Ptr{Cvoid}}), context, comm, options, out_link)
+lpt_lossy_link_read(context, link, peer, out_info) = ccall(_symbol(:lpt_lossy_link_read), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, Int32, Ptr{lpt_lossy_link_info}), context, link, peer, out_info)
+lpt_lossy_link_destroy(link) = ccall(_symbol(:lpt_lossy_link_destroy), Cvoid, (Ptr{Cvoid},), link)
 lpt_noise_measure(context, gradients, noisy, count, options, out_info) = ccall(_symbol(:lpt_noise_measure), lpt_status, (Ptr{Cvoid}, Ptr{Ptr{Cvoid}}, Ptr{Ptr{Cvoid}}, Int64, Ptr{lpt_noise_options}, Ptr{lpt_noise_info}), context, gradients, noisy, count, options, out_info)
 lpt_swiglu_alignment(context, gate_weight, up_weight, cosines, out_info) = ccall(_symbol(:lpt_swiglu_alignment), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Cvoid}, Ptr{lpt_swiglu_alignment_info}), context, gate_weight, up_weight, cosines, out_info)
 lpt_monitor_create(context, out_monitor) = ccall(_symbol(:lpt_monitor_create), lpt_status, (Ptr{Cvoid}, Ptr{Ptr{Cvoid}}), context, out_monitor)

@@ -518,6 +518,12 @@ pub struct lpt_linear {
     _opaque: [u8; 0],
     _unshared: std::marker::PhantomData<*mut u8>,
 }
+/// Packets between ranks that may be lost; see lpt_lossy_link_create().
+#[repr(C)]
+pub struct lpt_lossy_link {
+    _opaque: [u8; 0],
+    _unshared: std::marker::PhantomData<*mut u8>,
+}
 /// A record of values by step and name; see lpt_monitor_create().
 #[repr(C)]
 pub struct lpt_monitor {
@@ -1470,6 +1476,44 @@ pub struct lpt_exaq_options {
     pub is_causal: i32,
 }
 
+/// Options of lpt_lossy_link_create().
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct lpt_lossy_link_options {
+    pub struct_size: usize,
+    pub address: [c_char; 64],
+    pub port: i32,
+    pub payload_bytes: i32,
+    pub timeout_seconds: f64,
+    pub quiet_seconds: f64,
+    pub injected_loss: f64,
+    pub injected_duplication: f64,
+    pub injected_reordering: f64,
+    pub injected_corruption: f64,
+    pub seed: u64,
+}
+
+/// State and packets of a link; counts are those of all calls.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct lpt_lossy_link_info {
+    pub struct_size: usize,
+    pub rank_count: i32,
+    pub port: i32,
+    pub payload_bytes: i64,
+    pub receive_buffer_bytes: i64,
+    pub call_count: i64,
+    pub sent_count: i64,
+    pub unsent_count: i64,
+    pub received_count: i64,
+    pub lost_count: i64,
+    pub duplicate_count: i64,
+    pub late_count: i64,
+    pub corrupted_count: i64,
+    pub stranger_count: i64,
+    pub malformed_count: i64,
+}
+
 /// Options of lpt_noise_measure().
 #[repr(C)]
 #[derive(Clone, Copy)]
@@ -2353,6 +2397,30 @@ impl Default for lpt_exaq_options {
     }
 }
 
+impl Default for lpt_lossy_link_options {
+    fn default() -> Self {
+        let mut value = std::mem::MaybeUninit::<Self>::zeroed();
+        // All members accept any bytes, so that zeros are a valid lpt_lossy_link_options.
+        unsafe {
+            let name = b"lpt_lossy_link_options\0".as_ptr().cast();
+            lpt_struct_init(name, value.as_mut_ptr().cast(), std::mem::size_of::<Self>());
+            value.assume_init()
+        }
+    }
+}
+
+impl Default for lpt_lossy_link_info {
+    fn default() -> Self {
+        let mut value = std::mem::MaybeUninit::<Self>::zeroed();
+        // All members accept any bytes, so that zeros are a valid lpt_lossy_link_info.
+        unsafe {
+            let name = b"lpt_lossy_link_info\0".as_ptr().cast();
+            lpt_struct_init(name, value.as_mut_ptr().cast(), std::mem::size_of::<Self>());
+            value.assume_init()
+        }
+    }
+}
+
 impl Default for lpt_noise_options {
     fn default() -> Self {
         let mut value = std::mem::MaybeUninit::<Self>::zeroed();
@@ -2916,6 +2984,12 @@ extern "C" {
     pub fn lpt_drop_compute_estimate(context: *mut lpt_context, ranks: i32, micro_batches: i32, mean_seconds: f64, deviation_seconds: f64, serial_seconds: f64, threshold_seconds: f64, out_info: *mut lpt_drop_compute_info) -> lpt_status;
     /// Computes a softmax along the last axis, with the argument of exp rounded to one of 2^bits levels.
     pub fn lpt_exaq_softmax_forward(context: *mut lpt_context, input: *const lpt_tensor, options: *const lpt_exaq_options, output: *mut lpt_tensor) -> lpt_status;
+    /// Creates the lossy link of one rank; returns after all ranks of the comm have called it.
+    pub fn lpt_lossy_link_create(context: *mut lpt_context, comm: *mut lpt_comm, options: *const lpt_lossy_link_options, out_link: *mut *mut lpt_lossy_link) -> lpt_status;
+    /// Reads the state of a link, and counts of packets.
+    pub fn lpt_lossy_link_read(context: *mut lpt_context, link: *const lpt_lossy_link, peer: i32, out_info: *mut lpt_lossy_link_info) -> lpt_status;
+    /// Destroys a link and closes its socket.
+    pub fn lpt_lossy_link_destroy(link: *mut lpt_lossy_link);
     /// Measures the noise that quantization adds to gradients, relative to their norm: |g| / |q(g) - g|.
     pub fn lpt_noise_measure(context: *mut lpt_context, gradients: *const *const lpt_tensor, noisy: *const *const lpt_tensor, count: i64, options: *const lpt_noise_options, out_info: *mut lpt_noise_info) -> lpt_status;
     /// Measures the cosine between the gate weight and the up weight of each channel.

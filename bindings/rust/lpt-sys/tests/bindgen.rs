@@ -72,6 +72,8 @@ fn sizes_of_structs_equal_those_of_bindgen() {
     assert_eq!(size_of::<lpt_sys::lpt_gemm_emulation>(), size_of::<made::lpt_gemm_emulation>());
     assert_eq!(size_of::<lpt_sys::lpt_comm_emulation>(), size_of::<made::lpt_comm_emulation>());
     assert_eq!(size_of::<lpt_sys::lpt_exaq_options>(), size_of::<made::lpt_exaq_options>());
+    assert_eq!(size_of::<lpt_sys::lpt_lossy_link_options>(), size_of::<made::lpt_lossy_link_options>());
+    assert_eq!(size_of::<lpt_sys::lpt_lossy_link_info>(), size_of::<made::lpt_lossy_link_info>());
     assert_eq!(size_of::<lpt_sys::lpt_noise_options>(), size_of::<made::lpt_noise_options>());
     assert_eq!(size_of::<lpt_sys::lpt_noise_info>(), size_of::<made::lpt_noise_info>());
     assert_eq!(size_of::<lpt_sys::lpt_swiglu_alignment_info>(), size_of::<made::lpt_swiglu_alignment_info>());
@@ -616,6 +618,9 @@ fn functions_equal_those_of_bindgen() {
     assert_eq!(lpt_sys::lpt_drop_compute_fit as *const () as usize, made::lpt_drop_compute_fit as *const () as usize);
     assert_eq!(lpt_sys::lpt_drop_compute_estimate as *const () as usize, made::lpt_drop_compute_estimate as *const () as usize);
     assert_eq!(lpt_sys::lpt_exaq_softmax_forward as *const () as usize, made::lpt_exaq_softmax_forward as *const () as usize);
+    assert_eq!(lpt_sys::lpt_lossy_link_create as *const () as usize, made::lpt_lossy_link_create as *const () as usize);
+    assert_eq!(lpt_sys::lpt_lossy_link_read as *const () as usize, made::lpt_lossy_link_read as *const () as usize);
+    assert_eq!(lpt_sys::lpt_lossy_link_destroy as *const () as usize, made::lpt_lossy_link_destroy as *const () as usize);
     assert_eq!(lpt_sys::lpt_noise_measure as *const () as usize, made::lpt_noise_measure as *const () as usize);
     assert_eq!(lpt_sys::lpt_swiglu_alignment as *const () as usize, made::lpt_swiglu_alignment as *const () as usize);
     assert_eq!(lpt_sys::lpt_monitor_create as *const () as usize, made::lpt_monitor_create as *const () as usize);

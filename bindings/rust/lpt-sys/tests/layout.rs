@@ -835,6 +835,42 @@ fn lpt_exaq_options_is_laid_out_as_in_c() {
 }
 
 #[test]
+fn lpt_lossy_link_options_is_laid_out_as_in_c() {
+    assert_eq!(size_of::<lpt_lossy_link_options>(), 136);
+    assert_eq!(offset!(lpt_lossy_link_options, struct_size), 0);
+    assert_eq!(offset!(lpt_lossy_link_options, address), 8);
+    assert_eq!(offset!(lpt_lossy_link_options, port), 72);
+    assert_eq!(offset!(lpt_lossy_link_options, payload_bytes), 76);
+    assert_eq!(offset!(lpt_lossy_link_options, timeout_seconds), 80);
+    assert_eq!(offset!(lpt_lossy_link_options, quiet_seconds), 88);
+    assert_eq!(offset!(lpt_lossy_link_options, injected_loss), 96);
+    assert_eq!(offset!(lpt_lossy_link_options, injected_duplication), 104);
+    assert_eq!(offset!(lpt_lossy_link_options, injected_reordering), 112);
+    assert_eq!(offset!(lpt_lossy_link_options, injected_corruption), 120);
+    assert_eq!(offset!(lpt_lossy_link_options, seed), 128);
+}
+
+#[test]
+fn lpt_lossy_link_info_is_laid_out_as_in_c() {
+    assert_eq!(size_of::<lpt_lossy_link_info>(), 112);
+    assert_eq!(offset!(lpt_lossy_link_info, struct_size), 0);
+    assert_eq!(offset!(lpt_lossy_link_info, rank_count), 8);
+    assert_eq!(offset!(lpt_lossy_link_info, port), 12);
+    assert_eq!(offset!(lpt_lossy_link_info, payload_bytes), 16);
+    assert_eq!(offset!(lpt_lossy_link_info, receive_buffer_bytes), 24);
+    assert_eq!(offset!(lpt_lossy_link_info, call_count), 32);
+    assert_eq!(offset!(lpt_lossy_link_info, sent_count), 40);
+    assert_eq!(offset!(lpt_lossy_link_info, unsent_count), 48);
+    assert_eq!(offset!(lpt_lossy_link_info, received_count), 56);
+    assert_eq!(offset!(lpt_lossy_link_info, lost_count), 64);
+    assert_eq!(offset!(lpt_lossy_link_info, duplicate_count), 72);
+    assert_eq!(offset!(lpt_lossy_link_info, late_count), 80);
+    assert_eq!(offset!(lpt_lossy_link_info, corrupted_count), 88);
+    assert_eq!(offset!(lpt_lossy_link_info, stranger_count), 96);
+    assert_eq!(offset!(lpt_lossy_link_info, malformed_count), 104);
+}
+
+#[test]
 fn lpt_noise_options_is_laid_out_as_in_c() {
     assert_eq!(size_of::<lpt_noise_options>(), 24);
     assert_eq!(offset!(lpt_noise_options, struct_size), 0);
