@@ -135,6 +135,10 @@ static int handles_from(PyObject *object, const char *symbol, swig_type_info *ki
 %typemap(freearg) (int32_t RANK, const int64_t *NUMBERS) { free((void *)$2); }
 %typemap(in) const double *NUMBERS (int64_t given = 0) { if (!doubles_from($input, (double **)&$1, &given)) SWIG_fail; }
 %typemap(freearg) const double *NUMBERS { free((void *)$1); }
+%typemap(in) const double *NUMBERS_OR_NONE (int64_t given = 0) {
+  if ($input != Py_None && !doubles_from($input, (double **)&$1, &given)) SWIG_fail;
+}
+%typemap(freearg) const double *NUMBERS_OR_NONE { free((void *)$1); }
 %typemap(in) (const double *NUMBERS, int64_t COUNT) {
   int64_t count = 0;
   if (!doubles_from($input, (double **)&$1, &count)) SWIG_fail;
@@ -174,6 +178,16 @@ static int handles_from(PyObject *object, const char *symbol, swig_type_info *ki
 %typemap(arginit) type *name { memset(&buffer_view$argnum, 0, sizeof buffer_view$argnum); }
 %typemap(freearg) type *name { PyBuffer_Release(&buffer_view$argnum); }
 %enddef
+// The same, or None.
+%define LPT_WRITTEN_ARRAY_OR_NONE(type, name)
+LPT_WRITTEN_ARRAY(type, name)
+%typemap(in) type *name (Py_buffer buffer_view) {
+  if ($input != Py_None && PyObject_GetBuffer($input, &buffer_view, PyBUF_WRITABLE) != 0) SWIG_fail;
+  $1 = (type *)buffer_view.buf;
+}
+%enddef
+LPT_WRITTEN_ARRAY_OR_NONE(uint8_t, out_arrivals)
+LPT_WRITTEN_ARRAY_OR_NONE(int32_t, ages)
 LPT_WRITTEN_ARRAY(int32_t, order)
 LPT_WRITTEN_ARRAY(int32_t, out_hop_counts)
 LPT_WRITTEN_ARRAY(int32_t, out_hops)
@@ -211,6 +225,11 @@ LPT_CHECK_BEFORE(weights_pack, (arg4 == NULL || check_order("output_order", arg2
                                (arg6 == NULL || check_order("input_order", arg2, 0, buffer_view6.len)))
 LPT_CHECK_BEFORE(lpt_reduce_scatter, arg4 == NULL || check_ranks("counts", given4, arg2))
 LPT_CHECK_BEFORE(lpt_all_gather, arg4 == NULL || check_ranks("counts", given4, arg2))
+LPT_CHECK_BEFORE(lpt_lossy_reduce_scatter, (arg4 == NULL || check_link_ranks("counts", given4, arg2)) &&
+                                           (arg6 == NULL || check_link_ranks("loss", given6, arg2)) &&
+                                           check_buffer("out_arrivals", buffer_view9.len, arg7, sizeof(uint8_t)))
+LPT_CHECK_BEFORE(lpt_lossy_all_gather, (arg4 == NULL || check_link_ranks("counts", given4, arg2)) &&
+                                       check_buffer("ages", buffer_view7.len, arg5, sizeof(int32_t)))
 LPT_CHECK_BEFORE(lpt_all_to_all, (arg4 == NULL || check_ranks("send_counts", given4, arg2)) &&
                                  (arg5 == NULL || check_ranks("receive_counts", given5, arg2)))
 LPT_CHECK_BEFORE(lpt_sequence_gather, arg5 == NULL || check_ranks("row_counts", given5, arg2))
@@ -392,6 +411,8 @@ LPT_RETURNED(double, out_flips, PyFloat_FromDouble)
 %apply (const int64_t *NUMBERS, int64_t COUNT) { (const int64_t *indices, int64_t count) };
 %apply const double *NUMBERS { const double *bytes, const double *errors, const double *seconds, const double *costs,
                                const double *work };
+%apply const double *NUMBERS { const double *bytes, const double *errors, const double *seconds };
+%apply const double *NUMBERS_OR_NONE { const double *loss };
 %apply (const double *NUMBERS, int64_t COUNT) { (const double *seconds, int64_t count) };
 %apply (void *WRITTEN, size_t BYTES) { (void *buffer, size_t buffer_bytes) };
 %apply (const void *READ, size_t BYTES) { (const void *buffer, size_t buffer_bytes) };

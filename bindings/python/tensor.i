@@ -91,14 +91,25 @@ static int check_axes(const char *name, int64_t count, const lpt_tensor *tensor)
   return 0;
 }
 
+static int check_count_of_ranks(const char *name, int64_t count, int32_t rank_count) {
+  if (count == rank_count) return 1;
+  PyErr_Format(PyExc_ValueError, "%s has %lld numbers: expected %d, one for each rank", name, (long long)count,
+               (int)rank_count);
+  return 0;
+}
+
 static int check_ranks(const char *name, int64_t count, const lpt_comm *comm) {
   lpt_comm_info found = LPT_COMM_INFO_INIT;
   if (comm == NULL) return 1;
   if (!is_well(lpt_comm_read(describing_context(), comm, &found))) return 0;
-  if (count == found.rank_count) return 1;
-  PyErr_Format(PyExc_ValueError, "%s has %lld numbers: expected %d, one for each rank", name, (long long)count,
-               (int)found.rank_count);
-  return 0;
+  return check_count_of_ranks(name, count, found.rank_count);
+}
+
+static int check_link_ranks(const char *name, int64_t count, const lpt_lossy_link *link) {
+  lpt_lossy_link_info found = LPT_LOSSY_LINK_INFO_INIT;
+  if (link == NULL) return 1;
+  if (!is_well(lpt_lossy_link_read(describing_context(), link, -1, &found))) return 0;
+  return check_count_of_ranks(name, count, found.rank_count);
 }
 
 // Returns the packing of a format: *out_elements elements take *out_bytes bytes.

@@ -90,6 +90,7 @@ int32_t lpt_struct_init(const char *name, void *object, size_t struct_size) {
   LPT_STRUCT(lpt_autopilot_info, LPT_AUTOPILOT_INFO_INIT)
   LPT_STRUCT(lpt_lossy_link_options, LPT_LOSSY_LINK_OPTIONS_INIT)
   LPT_STRUCT(lpt_lossy_link_info, LPT_LOSSY_LINK_INFO_INIT)
+  LPT_STRUCT(lpt_lossy_info, LPT_LOSSY_INFO_INIT)
   LPT_STRUCT(lpt_gemm_emulation, LPT_GEMM_EMULATION_INIT)
   LPT_STRUCT(lpt_comm_emulation, LPT_COMM_EMULATION_INIT)
   LPT_STRUCT(lpt_exaq_options, LPT_EXAQ_OPTIONS_INIT)

@@ -99,6 +99,7 @@ void for_each_struct(Body body) {
   LPT_BODY(lpt_drop_compute_info, LPT_DROP_COMPUTE_INFO_INIT);
   LPT_BODY(lpt_lossy_link_options, LPT_LOSSY_LINK_OPTIONS_INIT);
   LPT_BODY(lpt_lossy_link_info, LPT_LOSSY_LINK_INFO_INIT);
+  LPT_BODY(lpt_lossy_info, LPT_LOSSY_INFO_INIT);
   LPT_BODY(lpt_gradients_info, LPT_GRADIENTS_INFO_INIT);
 #undef LPT_BODY
 }

@@ -517,6 +517,13 @@ namespace Lpt
         TensorCore = 4,
     }
 
+    /// <summary>How a reduction compensates for lost packets; one of lpt_lossy_mode_values.</summary>
+    public enum LossyMode : int
+    {
+        Count = 0,
+        HorvitzThompson = 1,
+    }
+
     /// <summary>Estimator of gradient noise; one of lpt_noise_kind_values.</summary>
     public enum NoiseKind : int
     {
@@ -2023,6 +2030,27 @@ namespace Lpt
         }
     }
 
+    /// <summary>Means of training with independent losses of probability p on each of N ranks.</summary>
+    [StructLayout(LayoutKind.Sequential)]
+    public unsafe struct LossyInfo
+    {
+        public UIntPtr StructSize;
+        public double Drift;
+        public double OneStepDrift;
+        public double MeanAge;
+        public double OwnerWeight;
+        public double OtherWeight;
+        public double HorvitzThompsonVariance;
+
+        /// <summary>Returns the defaults of the library.</summary>
+        public static LossyInfo Default()
+        {
+            var value = default(LossyInfo);
+            Text.Initialize("lpt_lossy_info", &value, sizeof(LossyInfo));
+            return value;
+        }
+    }
+
     /// <summary>Options of lpt_noise_measure().</summary>
     [StructLayout(LayoutKind.Sequential)]
     public unsafe struct NoiseOptions
@@ -2624,6 +2652,9 @@ namespace Lpt
         [LibraryImport(Library)] public static partial Status lpt_lossy_link_create(Context context, Comm comm, LossyLinkOptions* options, IntPtr* out_link);
         [LibraryImport(Library)] public static partial Status lpt_lossy_link_read(Context context, LossyLink link, int peer, LossyLinkInfo* out_info);
         [LibraryImport(Library)] public static partial void lpt_lossy_link_destroy(IntPtr link);
+        [LibraryImport(Library)] public static partial Status lpt_lossy_reduce_scatter(Context context, LossyLink link, Tensor input, long* counts, LossyMode mode, double* loss, long arrival_count, Tensor output, byte* out_arrivals);
+        [LibraryImport(Library)] public static partial Status lpt_lossy_all_gather(Context context, LossyLink link, Tensor input, long* counts, long age_count, Tensor output, int* ages);
+        [LibraryImport(Library)] public static partial Status lpt_lossy_estimate(Context context, double loss, int rank_count, LossyInfo* out_info);
         [LibraryImport(Library)] public static partial Status lpt_noise_measure(Context context, IntPtr* gradients, IntPtr* noisy, long count, NoiseOptions* options, NoiseInfo* out_info);
         [LibraryImport(Library)] public static partial Status lpt_swiglu_alignment(Context context, Tensor gate_weight, Tensor up_weight, Tensor cosines, SwigluAlignmentInfo* out_info);
         [LibraryImport(Library)] public static partial Status lpt_monitor_create(Context context, IntPtr* out_monitor);
@@ -2888,6 +2919,9 @@ namespace Lpt
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_lossy_link_create(Context context, Comm comm, LossyLinkOptions* options, IntPtr* out_link);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_lossy_link_read(Context context, LossyLink link, int peer, LossyLinkInfo* out_info);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern void lpt_lossy_link_destroy(IntPtr link);
+        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_lossy_reduce_scatter(Context context, LossyLink link, Tensor input, long* counts, LossyMode mode, double* loss, long arrival_count, Tensor output, byte* out_arrivals);
+        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_lossy_all_gather(Context context, LossyLink link, Tensor input, long* counts, long age_count, Tensor output, int* ages);
+        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_lossy_estimate(Context context, double loss, int rank_count, LossyInfo* out_info);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_noise_measure(Context context, IntPtr* gradients, IntPtr* noisy, long count, NoiseOptions* options, NoiseInfo* out_info);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_swiglu_alignment(Context context, Tensor gate_weight, Tensor up_weight, Tensor cosines, SwigluAlignmentInfo* out_info);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_monitor_create(Context context, IntPtr* out_monitor);

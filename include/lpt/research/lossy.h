@@ -115,6 +115,112 @@ LPT_API lpt_status lpt_lossy_link_read(lpt_context *context, const lpt_lossy_lin
  */
 LPT_API void lpt_lossy_link_destroy(lpt_lossy_link *link);
 
+/** @brief How a reduction compensates for lost packets; one of lpt_lossy_mode_values. */
+typedef int32_t lpt_lossy_mode;
+
+/** @brief Values of lpt_lossy_mode. */
+enum lpt_lossy_mode_values {
+  /**
+   * The sum of the parts that arrived, the own part included, divided by their number. Without arrivals it is the own
+   * part. Unbiased if the gradients of all ranks have the same mean: the own part has more weight than others.
+   */
+  LPT_LOSSY_MODE_COUNT = 0,
+  /**
+   * Each part that arrived is divided by its probability of arrival. The sum of these and the own part is divided by
+   * the number of ranks (Horvitz-Thompson). Unbiased for any gradients and probabilities.
+   */
+  LPT_LOSSY_MODE_HORVITZ_THOMPSON = 1
+};
+
+/**
+ * @brief Averages a tensor over all ranks by packets; each rank gets its part of the result, along the first axis.
+ *
+ * Without loss the bits are those of lpt_reduce_scatter() with LPT_REDUCTION_AVERAGE, in both modes.
+ *
+ * Formats   f64, f32, bf16 or f16; `output` as `input`.
+ *
+ * Rounding  f16 and bf16 are added in f32 and rounded once, f64 in f64. HORVITZ_THOMPSON first rounds each weight, and
+ *           each weighted element, to f32; for f64 to f64.
+ *
+ * Overlap   `output` may not overlap `input`.
+ *
+ * @param[in,out] link           Link of this rank.
+ * @param[in]     input          The same shape on all ranks.
+ * @param[in]     counts         As for lpt_reduce_scatter().
+ * @param[in]     mode           How lost packets are compensated; the same on all ranks.
+ * @param[in]     loss           HORVITZ_THOMPSON: for each rank q, the probability that a packet from q to this rank is
+ *                               lost, at least 0 and less than 1. The entry of this rank is ignored. NULL: estimates
+ *                               from earlier calls of this link, lost / (lost + received + 1). COUNT: NULL.
+ * @param[in]     arrival_count  Length of `out_arrivals`: packets of this rank's part · ranks. 0 if it is NULL.
+ * @param[out]    output         The part of this rank.
+ * @param[out]    out_arrivals   Element k · ranks + q is 1 if packet k of rank q arrived or q is this rank, else 0.
+ *                               NULL: not written.
+ * @retval LPT_INVALID_ARGUMENT  `mode` or an element of `loss` is out of range, `loss` is set for COUNT, or
+ *                               `arrival_count` is another number. Otherwise as for lpt_reduce_scatter().
+ */
+LPT_API lpt_status lpt_lossy_reduce_scatter(lpt_context *context, lpt_lossy_link *link, const lpt_tensor *input,
+                                            const int64_t *counts, lpt_lossy_mode mode, const double *loss,
+                                            int64_t arrival_count, lpt_tensor *output, uint8_t *out_arrivals);
+
+/**
+ * @brief Concatenates the parts of all ranks along the first axis by packets; elements that are lost keep their values.
+ *
+ * Replicas drift apart where packets are lost: lpt_lossy_estimate() has the mean. lpt_all_gather() makes them equal.
+ *
+ * Formats   f64, f32, bf16 or f16; `output` as `input`.
+ *
+ * Overlap   `input` may be the part of this rank in `output`. No other overlap is allowed.
+ *
+ * @param[in,out] link       Link of this rank.
+ * @param[in]     input      The part of this rank.
+ * @param[in]     counts     As for lpt_all_gather().
+ * @param[in]     age_count  Length of `ages`: the packets of all parts. 0 if it is NULL.
+ * @param[in,out] output     Previous values; parts that arrive replace them.
+ * @param[in,out] ages       Calls since each packet arrived, one part after another: 0 if it arrived in this call, else
+ *                           one more than before. The caller writes 0 before the first call. NULL: not counted.
+ * @retval LPT_INVALID_ARGUMENT  `age_count` is another number, or an age is negative. Otherwise as for
+ *                               lpt_all_gather().
+ */
+LPT_API lpt_status lpt_lossy_all_gather(lpt_context *context, lpt_lossy_link *link, const lpt_tensor *input,
+                                        const int64_t *counts, int64_t age_count, lpt_tensor *output, int32_t *ages);
+
+/**
+ * @brief Means of training with independent losses of probability p on each of N ranks.
+ *
+ * Variances are of an element, relative to the average without loss, if elements of ranks are independent, with equal
+ * variances and mean 0. A mean of m standard deviations adds m² (N - 1) p / ((1 - p) N) to that of HORVITZ_THOMPSON.
+ */
+typedef struct lpt_lossy_info {
+  size_t struct_size; /**< sizeof(lpt_lossy_info) of the caller. */
+  /**
+   * Mean square difference of a parameter between two ranks that do not own it, relative to the variance of one update:
+   * 2 p / (1 - p²). Updates are independent, with mean 0.
+   */
+  double drift;
+  double one_step_drift; /**< The published value, which counts one missed update: 2 p / (1 + p). */
+  double mean_age;       /**< Mean age of a parameter: p / (1 - p). */
+  /**
+   * COUNT: mean weight of the part of the owner, relative to 1 / N: (1 - p^N) / (1 - p). It is also the variance.
+   */
+  double owner_weight;
+  double other_weight;              /**< COUNT: mean weight of each other part, relative to 1 / N. 0 if N is 1. */
+  double horvitz_thompson_variance; /**< HORVITZ_THOMPSON: variance, (1 + (N - 1) / (1 - p)) / N. */
+} lpt_lossy_info;
+
+/** @brief Defaults of lpt_lossy_info. */
+#define LPT_LOSSY_INFO_INIT \
+  { sizeof(lpt_lossy_info), 0.0, 0.0, 0.0, 0.0, 0.0, 0.0 }
+
+/**
+ * @brief Computes the drift of replicas, and the weights and variances of averages, for a probability of loss.
+ *
+ * @param[in]  loss        p, at least 0 and less than 1.
+ * @param[in]  rank_count  N, 1 to 1048576.
+ * @param[out] out_info    The caller sets `struct_size`.
+ * @retval LPT_INVALID_ARGUMENT  An argument is out of range.
+ */
+LPT_API lpt_status lpt_lossy_estimate(lpt_context *context, double loss, int32_t rank_count, lpt_lossy_info *out_info);
+
 #ifdef __cplusplus
 }
 #endif

@@ -368,6 +368,10 @@ const LPT_GEMM_ARITHMETIC_PIECEWISE_AFFINE = lpt_gemm_arithmetic(2)
 const LPT_GEMM_ARITHMETIC_SHIFT = lpt_gemm_arithmetic(3)
 const LPT_GEMM_ARITHMETIC_TENSOR_CORE = lpt_gemm_arithmetic(4)
 
+const lpt_lossy_mode = Int32
+const LPT_LOSSY_MODE_COUNT = lpt_lossy_mode(0)
+const LPT_LOSSY_MODE_HORVITZ_THOMPSON = lpt_lossy_mode(1)
+
 const lpt_noise_kind = Int32
 const LPT_NOISE_KIND_REFERENCE = lpt_noise_kind(0)
 const LPT_NOISE_KIND_TWO_DRAWS = lpt_noise_kind(1)
@@ -1124,6 +1128,16 @@ struct lpt_lossy_link_info
     malformed_count::Int64
 end
 
+struct lpt_lossy_info
+    struct_size::Csize_t
+    drift::Cdouble
+    one_step_drift::Cdouble
+    mean_age::Cdouble
+    owner_weight::Cdouble
+    other_weight::Cdouble
+    horvitz_thompson_variance::Cdouble
+end
+
 struct lpt_noise_options
     struct_size::Csize_t
     flags::lpt_flags
@@ -1276,6 +1290,7 @@ _defaults(::Type{lpt_comm_emulation}, value) = lpt_struct_init("lpt_comm_emulati
 _defaults(::Type{lpt_exaq_options}, value) = lpt_struct_init("lpt_exaq_options", value, sizeof(lpt_exaq_options))
 _defaults(::Type{lpt_lossy_link_options}, value) = lpt_struct_init("lpt_lossy_link_options", value, sizeof(lpt_lossy_link_options))
 _defaults(::Type{lpt_lossy_link_info}, value) = lpt_struct_init("lpt_lossy_link_info", value, sizeof(lpt_lossy_link_info))
+_defaults(::Type{lpt_lossy_info}, value) = lpt_struct_init("lpt_lossy_info", value, sizeof(lpt_lossy_info))
 _defaults(::Type{lpt_noise_options}, value) = lpt_struct_init("lpt_noise_options", value, sizeof(lpt_noise_options))
 _defaults(::Type{lpt_noise_info}, value) = lpt_struct_init("lpt_noise_info", value, sizeof(lpt_noise_info))
 _defaults(::Type{lpt_swiglu_alignment_info}, value) = lpt_struct_init("lpt_swiglu_alignment_info", value, sizeof(lpt_swiglu_alignment_info))
@@ -1521,6 +1536,9 @@ lpt_exaq_softmax_forward(context, input, options, output) = ccall(_symbol(:lpt_e
 lpt_lossy_link_create(context, comm, options, out_link) = ccall(_symbol(:lpt_lossy_link_create), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, Ptr{lpt_lossy_link_options}, Ptr{Ptr{Cvoid}}), context, comm, options, out_link)
 lpt_lossy_link_read(context, link, peer, out_info) = ccall(_symbol(:lpt_lossy_link_read), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, Int32, Ptr{lpt_lossy_link_info}), context, link, peer, out_info)
 lpt_lossy_link_destroy(link) = ccall(_symbol(:lpt_lossy_link_destroy), Cvoid, (Ptr{Cvoid},), link)
+lpt_lossy_reduce_scatter(context, link, input, counts, mode, loss, arrival_count, output, out_arrivals) = ccall(_symbol(:lpt_lossy_reduce_scatter), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Int64}, lpt_lossy_mode, Ptr{Cdouble}, Int64, Ptr{Cvoid}, Ptr{UInt8}), context, link, input, counts, mode, loss, arrival_count, output, out_arrivals)
+lpt_lossy_all_gather(context, link, input, counts, age_count, output, ages) = ccall(_symbol(:lpt_lossy_all_gather), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Int64}, Int64, Ptr{Cvoid}, Ptr{Int32}), context, link, input, counts, age_count, output, ages)
+lpt_lossy_estimate(context, loss, rank_count, out_info) = ccall(_symbol(:lpt_lossy_estimate), lpt_status, (Ptr{Cvoid}, Cdouble, Int32, Ptr{lpt_lossy_info}), context, loss, rank_count, out_info)
 lpt_noise_measure(context, gradients, noisy, count, options, out_info) = ccall(_symbol(:lpt_noise_measure), lpt_status, (Ptr{Cvoid}, Ptr{Ptr{Cvoid}}, Ptr{Ptr{Cvoid}}, Int64, Ptr{lpt_noise_options}, Ptr{lpt_noise_info}), context, gradients, noisy, count, options, out_info)
 lpt_swiglu_alignment(context, gate_weight, up_weight, cosines, out_info) = ccall(_symbol(:lpt_swiglu_alignment), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Cvoid}, Ptr{lpt_swiglu_alignment_info}), context, gate_weight, up_weight, cosines, out_info)
 lpt_monitor_create(context, out_monitor) = ccall(_symbol(:lpt_monitor_create), lpt_status, (Ptr{Cvoid}, Ptr{Ptr{Cvoid}}), context, out_monitor)

@@ -419,6 +419,11 @@ pub const LPT_GEMM_ARITHMETIC_PIECEWISE_AFFINE: lpt_gemm_arithmetic = 2;
 pub const LPT_GEMM_ARITHMETIC_SHIFT: lpt_gemm_arithmetic = 3;
 pub const LPT_GEMM_ARITHMETIC_TENSOR_CORE: lpt_gemm_arithmetic = 4;
 
+/// How a reduction compensates for lost packets; one of lpt_lossy_mode_values.
+pub type lpt_lossy_mode = i32;
+pub const LPT_LOSSY_MODE_COUNT: lpt_lossy_mode = 0;
+pub const LPT_LOSSY_MODE_HORVITZ_THOMPSON: lpt_lossy_mode = 1;
+
 /// Estimator of gradient noise; one of lpt_noise_kind_values.
 pub type lpt_noise_kind = i32;
 pub const LPT_NOISE_KIND_REFERENCE: lpt_noise_kind = 0;
@@ -1514,6 +1519,19 @@ pub struct lpt_lossy_link_info {
     pub malformed_count: i64,
 }
 
+/// Means of training with independent losses of probability p on each of N ranks.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct lpt_lossy_info {
+    pub struct_size: usize,
+    pub drift: f64,
+    pub one_step_drift: f64,
+    pub mean_age: f64,
+    pub owner_weight: f64,
+    pub other_weight: f64,
+    pub horvitz_thompson_variance: f64,
+}
+
 /// Options of lpt_noise_measure().
 #[repr(C)]
 #[derive(Clone, Copy)]
@@ -2421,6 +2439,18 @@ impl Default for lpt_lossy_link_info {
     }
 }
 
+impl Default for lpt_lossy_info {
+    fn default() -> Self {
+        let mut value = std::mem::MaybeUninit::<Self>::zeroed();
+        // All members accept any bytes, so that zeros are a valid lpt_lossy_info.
+        unsafe {
+            let name = b"lpt_lossy_info\0".as_ptr().cast();
+            lpt_struct_init(name, value.as_mut_ptr().cast(), std::mem::size_of::<Self>());
+            value.assume_init()
+        }
+    }
+}
+
 impl Default for lpt_noise_options {
     fn default() -> Self {
         let mut value = std::mem::MaybeUninit::<Self>::zeroed();
@@ -2990,6 +3020,12 @@ extern "C" {
     pub fn lpt_lossy_link_read(context: *mut lpt_context, link: *const lpt_lossy_link, peer: i32, out_info: *mut lpt_lossy_link_info) -> lpt_status;
     /// Destroys a link and closes its socket.
     pub fn lpt_lossy_link_destroy(link: *mut lpt_lossy_link);
+    /// Averages a tensor over all ranks by packets; each rank gets its part of the result, along the first axis.
+    pub fn lpt_lossy_reduce_scatter(context: *mut lpt_context, link: *mut lpt_lossy_link, input: *const lpt_tensor, counts: *const i64, mode: lpt_lossy_mode, loss: *const f64, arrival_count: i64, output: *mut lpt_tensor, out_arrivals: *mut u8) -> lpt_status;
+    /// Concatenates the parts of all ranks along the first axis by packets; elements that are lost keep their values.
+    pub fn lpt_lossy_all_gather(context: *mut lpt_context, link: *mut lpt_lossy_link, input: *const lpt_tensor, counts: *const i64, age_count: i64, output: *mut lpt_tensor, ages: *mut i32) -> lpt_status;
+    /// Computes the drift of replicas, and the weights and variances of averages, for a probability of loss.
+    pub fn lpt_lossy_estimate(context: *mut lpt_context, loss: f64, rank_count: i32, out_info: *mut lpt_lossy_info) -> lpt_status;
     /// Measures the noise that quantization adds to gradients, relative to their norm: |g| / |q(g) - g|.
     pub fn lpt_noise_measure(context: *mut lpt_context, gradients: *const *const lpt_tensor, noisy: *const *const lpt_tensor, count: i64, options: *const lpt_noise_options, out_info: *mut lpt_noise_info) -> lpt_status;
     /// Measures the cosine between the gate weight and the up weight of each channel.

@@ -74,6 +74,7 @@ fn sizes_of_structs_equal_those_of_bindgen() {
     assert_eq!(size_of::<lpt_sys::lpt_exaq_options>(), size_of::<made::lpt_exaq_options>());
     assert_eq!(size_of::<lpt_sys::lpt_lossy_link_options>(), size_of::<made::lpt_lossy_link_options>());
     assert_eq!(size_of::<lpt_sys::lpt_lossy_link_info>(), size_of::<made::lpt_lossy_link_info>());
+    assert_eq!(size_of::<lpt_sys::lpt_lossy_info>(), size_of::<made::lpt_lossy_info>());
     assert_eq!(size_of::<lpt_sys::lpt_noise_options>(), size_of::<made::lpt_noise_options>());
     assert_eq!(size_of::<lpt_sys::lpt_noise_info>(), size_of::<made::lpt_noise_info>());
     assert_eq!(size_of::<lpt_sys::lpt_swiglu_alignment_info>(), size_of::<made::lpt_swiglu_alignment_info>());
@@ -360,6 +361,8 @@ fn constants_equal_those_of_bindgen() {
     assert_eq!(lpt_sys::LPT_GEMM_ARITHMETIC_PIECEWISE_AFFINE as i64, made::LPT_GEMM_ARITHMETIC_PIECEWISE_AFFINE as i64);
     assert_eq!(lpt_sys::LPT_GEMM_ARITHMETIC_SHIFT as i64, made::LPT_GEMM_ARITHMETIC_SHIFT as i64);
     assert_eq!(lpt_sys::LPT_GEMM_ARITHMETIC_TENSOR_CORE as i64, made::LPT_GEMM_ARITHMETIC_TENSOR_CORE as i64);
+    assert_eq!(lpt_sys::LPT_LOSSY_MODE_COUNT as i64, made::LPT_LOSSY_MODE_COUNT as i64);
+    assert_eq!(lpt_sys::LPT_LOSSY_MODE_HORVITZ_THOMPSON as i64, made::LPT_LOSSY_MODE_HORVITZ_THOMPSON as i64);
     assert_eq!(lpt_sys::LPT_NOISE_KIND_REFERENCE as i64, made::LPT_NOISE_KIND_REFERENCE as i64);
     assert_eq!(lpt_sys::LPT_NOISE_KIND_TWO_DRAWS as i64, made::LPT_NOISE_KIND_TWO_DRAWS as i64);
     assert_eq!(lpt_sys::LPT_POWER_ARITHMETIC_SIGNED as i64, made::LPT_POWER_ARITHMETIC_SIGNED as i64);
@@ -621,6 +624,9 @@ fn functions_equal_those_of_bindgen() {
     assert_eq!(lpt_sys::lpt_lossy_link_create as *const () as usize, made::lpt_lossy_link_create as *const () as usize);
     assert_eq!(lpt_sys::lpt_lossy_link_read as *const () as usize, made::lpt_lossy_link_read as *const () as usize);
     assert_eq!(lpt_sys::lpt_lossy_link_destroy as *const () as usize, made::lpt_lossy_link_destroy as *const () as usize);
+    assert_eq!(lpt_sys::lpt_lossy_reduce_scatter as *const () as usize, made::lpt_lossy_reduce_scatter as *const () as usize);
+    assert_eq!(lpt_sys::lpt_lossy_all_gather as *const () as usize, made::lpt_lossy_all_gather as *const () as usize);
+    assert_eq!(lpt_sys::lpt_lossy_estimate as *const () as usize, made::lpt_lossy_estimate as *const () as usize);
     assert_eq!(lpt_sys::lpt_noise_measure as *const () as usize, made::lpt_noise_measure as *const () as usize);
     assert_eq!(lpt_sys::lpt_swiglu_alignment as *const () as usize, made::lpt_swiglu_alignment as *const () as usize);
     assert_eq!(lpt_sys::lpt_monitor_create as *const () as usize, made::lpt_monitor_create as *const () as usize);

@@ -871,6 +871,18 @@ fn lpt_lossy_link_info_is_laid_out_as_in_c() {
 }
 
 #[test]
+fn lpt_lossy_info_is_laid_out_as_in_c() {
+    assert_eq!(size_of::<lpt_lossy_info>(), 56);
+    assert_eq!(offset!(lpt_lossy_info, struct_size), 0);
+    assert_eq!(offset!(lpt_lossy_info, drift), 8);
+    assert_eq!(offset!(lpt_lossy_info, one_step_drift), 16);
+    assert_eq!(offset!(lpt_lossy_info, mean_age), 24);
+    assert_eq!(offset!(lpt_lossy_info, owner_weight), 32);
+    assert_eq!(offset!(lpt_lossy_info, other_weight), 40);
+    assert_eq!(offset!(lpt_lossy_info, horvitz_thompson_variance), 48);
+}
+
+#[test]
 fn lpt_noise_options_is_laid_out_as_in_c() {
     assert_eq!(size_of::<lpt_noise_options>(), 24);
     assert_eq!(offset!(lpt_noise_options, struct_size), 0);

@@ -707,6 +707,17 @@ impl GemmArithmetic {
     pub const TENSOR_CORE: GemmArithmetic = GemmArithmetic(sys::LPT_GEMM_ARITHMETIC_TENSOR_CORE);
 }
 
+/// How a reduction compensates for lost packets.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[repr(transparent)]
+pub struct LossyMode(pub sys::lpt_lossy_mode);
+
+#[allow(missing_docs)]
+impl LossyMode {
+    pub const COUNT: LossyMode = LossyMode(sys::LPT_LOSSY_MODE_COUNT);
+    pub const HORVITZ_THOMPSON: LossyMode = LossyMode(sys::LPT_LOSSY_MODE_HORVITZ_THOMPSON);
+}
+
 /// Estimator of gradient noise.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[repr(transparent)]
