@@ -1,0 +1,35 @@
+// Lossy links of the tests.
+#pragma once
+
+#include "tests/comm/suite.hpp"
+
+namespace lpt::test {
+
+inline lpt_lossy_link_options lossy_options(int32_t payload_bytes, double loss = 0.0, uint64_t seed = 0) {
+  lpt_lossy_link_options options = LPT_LOSSY_LINK_OPTIONS_INIT;
+  options.payload_bytes = payload_bytes;
+  options.injected_loss = loss;
+  options.seed = Random(seed).bits();
+  return options;
+}
+
+inline LossyLink make_link(const Rank &self, const lpt_lossy_link_options &options) {
+  LossyLink link;
+  EXPECT_TRUE(self.ok(lpt_lossy_link_create(self.context, self.comm, &options, out(link))));
+  return link;
+}
+
+inline lpt_lossy_link_info read(const Rank &self, const LossyLink &link, int32_t peer = -1) {
+  lpt_lossy_link_info info = LPT_LOSSY_LINK_INFO_INIT;
+  EXPECT_TRUE(self.ok(lpt_lossy_link_read(self.context, link.get(), peer, &info)));
+  return info;
+}
+
+// Extents of the parts of ranks, which differ.
+inline std::vector<int64_t> uneven_counts(int32_t ranks, int64_t step) {
+  std::vector<int64_t> counts;
+  for (int32_t q = 0; q < ranks; ++q) counts.push_back((q % 3 + 1) * step + 1);
+  return counts;
+}
+
+}  // namespace lpt::test
