@@ -52,6 +52,7 @@ using OwnPartialPlan = Handle<lpt_partial_plan, lpt_partial_plan_destroy>;
 using OwnTopology = Handle<lpt_topology, lpt_topology_destroy>;
 using OwnAutopilot = Handle<lpt_autopilot, lpt_autopilot_destroy>;
 using OwnSchedule = Handle<lpt_schedule, lpt_schedule_destroy>;
+using OwnLossyLink = Handle<lpt_lossy_link, lpt_lossy_link_destroy>;
 
 // Excludes the allocations of this thread from counting for the duration of the scope.
 class Paused {

@@ -71,6 +71,21 @@ lpt_status call_schedules(Ranked &r) {
   return lpt_future_wait(r.c, future);
 }
 
+lpt_status call_lossy(Ranked &r) {
+  OwnLossyLink link;
+  lpt_lossy_link_options options = LPT_LOSSY_LINK_OPTIONS_INIT;
+  options.injected_reordering = 0.5;
+  LPT_TEST_TRY(lpt_lossy_link_create(r.c, r.comm, &options, link.out()));
+  for (const lpt_lossy_mode mode : {LPT_LOSSY_MODE_COUNT, LPT_LOSSY_MODE_HORVITZ_THOMPSON}) {
+    LPT_TEST_TRY(lpt_lossy_reduce_scatter(r.c, link, r.x.get(), nullptr, mode, nullptr, 0, r.half.get(), nullptr));
+  }
+  LPT_TEST_TRY(lpt_lossy_all_gather(r.c, link, r.half.get(), nullptr, 0, r.y.get(), nullptr));
+  lpt_lossy_link_info info = LPT_LOSSY_LINK_INFO_INIT;
+  LPT_TEST_TRY(lpt_lossy_link_read(r.c, link, -1, &info));
+  lpt_lossy_info estimate = LPT_LOSSY_INFO_INIT;
+  return lpt_lossy_estimate(r.c, 0.1, 8, &estimate);
+}
+
 lpt_status call_buckets(Ranked &r) {
   lpt_tensor *const gradients[] = {r.y.get(), r.half.get()};
   lpt_gradient_buckets_options options = LPT_GRADIENT_BUCKETS_OPTIONS_INIT;
@@ -230,6 +245,7 @@ const std::vector<Walk> kRankWalks = {
     {"CollectivesByExchangeAndMessages",
      [](WalkWorld &w) { return walk_custom_ranks(w, MailForm::kBoth, call_collectives); }, false},
     {"Schedules", [](WalkWorld &w) { return walk_ranks(w, 0, call_schedules); }},
+    {"LossyLinks", [](WalkWorld &w) { return walk_ranks(w, 0, call_lossy); }},
     {"Buckets", [](WalkWorld &w) { return walk_ranks(w, 0, call_buckets); }},
     {"Shards", [](WalkWorld &w) { return walk_ranks(w, 0, call_shards); }},
     {"ShardsByMessages", [](WalkWorld &w) { return walk_ranks(w, LPT_COMM_MESSAGES, call_shards); }, false},

@@ -126,6 +126,7 @@ struct World {
   lpt_recipe *out_recipe = canary_handle<lpt_recipe>();
   lpt_linear *out_linear = canary_handle<lpt_linear>();
   lpt_optimizer *out_optimizer = canary_handle<lpt_optimizer>();
+  lpt_lossy_link *out_link = canary_handle<lpt_lossy_link>();
   lpt_gradient_buckets *out_buckets = canary_handle<lpt_gradient_buckets>();
   size_t out_size = 0xC7C7C7C7;
   int64_t out_number = 0xC7C7C7C7;
@@ -243,11 +244,17 @@ struct World {
       EXPECT_TRUE(ok(owner.get(), lpt_recipe_cast_format(owner.get(), recipe.get(), cast, &format)));
       result.push_back(static_cast<uint8_t>(format));
     }
-    const uintptr_t numbers[] = {reinterpret_cast<uintptr_t>(out_context), reinterpret_cast<uintptr_t>(out_tensor),
-                                 reinterpret_cast<uintptr_t>(out_scaler),  reinterpret_cast<uintptr_t>(out_comm),
-                                 reinterpret_cast<uintptr_t>(out_future),  reinterpret_cast<uintptr_t>(out_recipe),
-                                 reinterpret_cast<uintptr_t>(out_linear),  reinterpret_cast<uintptr_t>(out_optimizer),
-                                 reinterpret_cast<uintptr_t>(out_buckets), out_size,
+    const uintptr_t numbers[] = {reinterpret_cast<uintptr_t>(out_context),
+                                 reinterpret_cast<uintptr_t>(out_tensor),
+                                 reinterpret_cast<uintptr_t>(out_scaler),
+                                 reinterpret_cast<uintptr_t>(out_comm),
+                                 reinterpret_cast<uintptr_t>(out_future),
+                                 reinterpret_cast<uintptr_t>(out_recipe),
+                                 reinterpret_cast<uintptr_t>(out_linear),
+                                 reinterpret_cast<uintptr_t>(out_optimizer),
+                                 reinterpret_cast<uintptr_t>(out_buckets),
+                                 reinterpret_cast<uintptr_t>(out_link),
+                                 out_size,
                                  static_cast<uintptr_t>(out_number)};
     for (const uintptr_t number : numbers) {
       for (int shift = 0; shift < 64; shift += 8) result.push_back(static_cast<uint8_t>(number >> shift));
@@ -460,6 +467,7 @@ extern const std::vector<BadCall> kCostCalls;
 extern const std::vector<BadCall> kDelayCalls;
 extern const std::vector<BadCall> kAutopilotCalls;
 extern const std::vector<BadCall> kDropComputeCalls;
+extern const std::vector<BadCall> kLossyCalls;
 extern const std::vector<BadCall> kShareCalls;
 extern const std::vector<BadCall> kForeignLayoutCalls;
 extern const std::vector<BadCall> kNullContextCalls;

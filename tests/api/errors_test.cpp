@@ -56,6 +56,7 @@ INSTANTIATE_TEST_SUITE_P(OfCosts, BadCalls, testing::Values(&kCostCalls));
 INSTANTIATE_TEST_SUITE_P(OfDelay, BadCalls, testing::Values(&kDelayCalls));
 INSTANTIATE_TEST_SUITE_P(OfAutopilot, BadCalls, testing::Values(&kAutopilotCalls));
 INSTANTIATE_TEST_SUITE_P(OfDropCompute, BadCalls, testing::Values(&kDropComputeCalls));
+INSTANTIATE_TEST_SUITE_P(OfLossyLinks, BadCalls, testing::Values(&kLossyCalls));
 INSTANTIATE_TEST_SUITE_P(OfShares, BadCalls, testing::Values(&kShareCalls));
 INSTANTIATE_TEST_SUITE_P(OfForeignLayouts, BadCalls, testing::Values(&kForeignLayoutCalls));
 INSTANTIATE_TEST_SUITE_P(WithoutContext, BadCalls, testing::Values(&kNullContextCalls));

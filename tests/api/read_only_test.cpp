@@ -96,6 +96,8 @@ constexpr Output kOutputs[] = {
     {"output", [](World &w, lpt_tensor *t) { return lpt_all_reduce_signs(w.c, w.comm.get(), w.source.get(), nullptr, nullptr, t, nullptr); }},
     {"cosines", [](World &w, lpt_tensor *t) { return lpt_swiglu_alignment(w.c, w.source.get(), w.source.get(), t, nullptr); }},
     {"gradients[0]", [](World &w, lpt_tensor *t) { return lpt_delay_compensate(w.c, nullptr, nullptr, 1, nullptr, &t); }},
+    {"output", [](World &w, lpt_tensor *t) { return lpt_lossy_reduce_scatter(w.c, nullptr, w.source.get(), nullptr, 0, nullptr, 0, t, nullptr); }},
+    {"output", [](World &w, lpt_tensor *t) { return lpt_lossy_all_gather(w.c, nullptr, w.source.get(), nullptr, 0, t, nullptr); }},
     {"output", [](World &w, lpt_tensor *t) { return lpt_sparse_absorb(w.c, w.source.get(), w.source.get(), 0, 0, t); }},
 };
 

@@ -1,5 +1,7 @@
-// The fuzz target of thresholds for slow ranks and of corrections for delays. Bytes are read as calls with arbitrary tensors and
-// numbers. Every call must return a documented status, an error must have a text, and all memory must be released.
+// The fuzz target of thresholds for slow ranks, corrections for delays, and estimates for lost packets. Bytes are read as calls
+// with arbitrary tensors and numbers. Every call must return a documented status, an error must have a text, and all memory must
+// be released.
+#include <cmath>
 #include <vector>
 
 #include "tests/fuzz/call_values.hpp"
@@ -14,7 +16,8 @@ class Caller : lpt::test::CallValues {
 
   void run() {
     using Call = lpt_status (Caller::*)();
-    static constexpr Call kCalls[] = {&Caller::create, &Caller::compensate, &Caller::fit, &Caller::estimate};
+    static constexpr Call kCalls[] = {&Caller::create, &Caller::compensate, &Caller::fit, &Caller::estimate,
+                                      &Caller::estimate_lossy};
     for (int calls = 0; calls < kMostCalls && !in_.is_at_end(); ++calls) {
       const size_t call = in_.byte() % std::size(kCalls);
       judge((this->*kCalls[call])(), call);
@@ -65,6 +68,16 @@ class Caller : lpt::test::CallValues {
     const double mean = in_.real(), deviation = in_.real(), serial = in_.real(), threshold = in_.real();
     lpt_drop_compute_info info = LPT_DROP_COMPUTE_INFO_INIT;
     return judged(lpt_drop_compute_estimate(c_, ranks, micro_batches, mean, deviation, serial, threshold, &info), info);
+  }
+
+  lpt_status estimate_lossy() {
+    const double loss = in_.byte() % 4 == 0 ? in_.real() : in_.byte() / 256.0;
+    lpt_lossy_info info = LPT_LOSSY_INFO_INIT;
+    const lpt_status status = lpt_lossy_estimate(c_, loss, static_cast<int32_t>(in_.extent()), &info);
+    const bool is_right = std::isfinite(info.drift) && info.one_step_drift <= info.drift && info.mean_age >= 0.0 &&
+                          std::isfinite(info.owner_weight) && info.other_weight >= 0.0 && info.other_weight <= 1.0 &&
+                          std::isfinite(info.horvitz_thompson_variance);
+    return is_right ? status : LPT_INTERNAL;
   }
 
   // A fraction is in [0, 1], and all results are numbers.
