@@ -90,7 +90,7 @@ def python_reference():
     for title, module in (("Tensors", "_tensor"), ("Casts and GEMM", "_ops"), ("Layers", "_nn"), ("Sparsity", "_sparse"),
                           ("Training", "_train"), ("Random numbers", "_options"), ("Contexts and devices", "_context"),
                           ("Ranks", "_comm"), ("Codecs", "_codec"), ("Monitors and costs", "_monitor"), ("Schedules", "_schedule"),
-                          ("Exceptions", "_errors")):
+                          ("Lossy links", "_lossy"), ("Exceptions", "_errors")):
         lines += [f"## {title}", ""]
         tree = ast.parse((folder / f"{module}.py").read_text(encoding="utf-8"))
         missing = names.pop(module)

@@ -411,7 +411,6 @@ LPT_RETURNED(double, out_flips, PyFloat_FromDouble)
 %apply (const int64_t *NUMBERS, int64_t COUNT) { (const int64_t *indices, int64_t count) };
 %apply const double *NUMBERS { const double *bytes, const double *errors, const double *seconds, const double *costs,
                                const double *work };
-%apply const double *NUMBERS { const double *bytes, const double *errors, const double *seconds };
 %apply const double *NUMBERS_OR_NONE { const double *loss };
 %apply (const double *NUMBERS, int64_t COUNT) { (const double *seconds, int64_t count) };
 %apply (void *WRITTEN, size_t BYTES) { (void *buffer, size_t buffer_bytes) };

@@ -25,7 +25,7 @@ KEYWORDS = {
     "lpt_exaq_options": (), "lpt_format_description": (), "lpt_gemm_emulation": (), "lpt_gemm_operands": (),
     "lpt_gemm_options": (), "lpt_gradient_buckets_options": (), "lpt_hadamard_options": ("size",),
     "lpt_kv_cache_options": ("key_heads", "capacity", "key_width"),
-    "lpt_linear_gemm_options": (), "lpt_linear_options": (), "lpt_optimizer_options": ("method",),
+    "lpt_linear_gemm_options": (), "lpt_linear_options": (), "lpt_lossy_link_options": (), "lpt_optimizer_options": ("method",),
     "lpt_optimizer_parameter": ("elements",), "lpt_optimizer_step_options": (),
     "lpt_partial_plan_options": ("hidden_columns", "shared_columns", "rank_count"), "lpt_power_options": ("arithmetic",),
     "lpt_quantize_options": (),
