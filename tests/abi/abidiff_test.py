@@ -26,7 +26,7 @@ CHANGES = [
     ("LPT_API int32_t lpt_abi_level(void);", "LPT_API int64_t lpt_abi_level(void);", True),
     ("lpt_context_set_threads(lpt_context *context, int32_t thread_count)",
      "lpt_context_set_threads(lpt_context *context, int64_t thread_count)", True),
-    ("  uint64_t seed; ", "  uint64_t more;\n  uint64_t seed; ", True),
+    ("  uint64_t seed;      /**< The key", "  uint64_t more;\n  uint64_t seed;      /**< The key", True),
     ("  float running_amax; ", "  double running_amax; ", True),
     ("  double damping;\n} lpt_sparse_fit_options;", "  double damping;\n  double more;\n} lpt_sparse_fit_options;", True),
     ("LPT_API int32_t lpt_abi_level(void);", "LPT_API int32_t lpt_abi_level(void);\nLPT_API int32_t lpt_more(void);", False),

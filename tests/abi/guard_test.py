@@ -18,6 +18,7 @@ from header_model import flattened, headers_of, read_header, read_text  # noqa: 
 from make_bindings import FILES, VERSIONS  # noqa: E402
 
 HEADER = "include/lpt/research.h"
+SEED = "  uint64_t seed;      /**< The key"  # of lpt_random
 
 # What is changed in the header, into what, how the guard has to call it, and what it has to name.
 CHANGES = [
@@ -29,7 +30,7 @@ CHANGES = [
     ("LPT_UNSUPPORTED = 2,", "LPT_UNSUPPORTED = 22,", "break", "constant LPT_UNSUPPORTED is 22; it was 2"),
     ("LPT_GEMM_PORTABLE_ORDER = 4,", "LPT_GEMM_PORTABLE_ORDER = 4096,", "break", "constant LPT_GEMM_PORTABLE_ORDER"),
     ("typedef int32_t lpt_rounding;", "typedef int64_t lpt_rounding;", "break", "type lpt_rounding is int64_t"),
-    ("  uint64_t seed; ", "  uint64_t more;\n  uint64_t seed; ", "break", "member lpt_random.seed is 8"),
+    (SEED, "  uint64_t more;\n" + SEED, "break", "member lpt_random.seed is 8"),
     ("  uint32_t step; ", "  uint32_t step;\n  uint64_t more; ", "break", "struct lpt_random is 40; it was 32"),
     ("  float running_amax; ", "  double running_amax; ", "break", "member lpt_scaler_info.running_amax"),
     ("  double damping;\n} lpt_sparse_fit_options;", "  double damping;\n  double more;\n} lpt_sparse_fit_options;", "new",
@@ -68,7 +69,7 @@ def guarded(text, table):
 
 def bindings_that_stay(text):
     """Files of the bindings that would not follow a renamed constant and a member of another type."""
-    changed = text.replace("LPT_UNSUPPORTED = 2,", "LPT_UNSUPPORTED_YET = 2,").replace("  uint64_t seed; ", "  double seed; ")
+    changed = text.replace("LPT_UNSUPPORTED = 2,", "LPT_UNSUPPORTED_YET = 2,").replace(SEED, SEED.replace("uint64_t", "double"))
     before, after = read_text(text), read_text(changed)
     stay = [name for name, emit in FILES.items() if emit(before) == emit(after)]
     # A seed of another type is as large: only types tell, and a file of sizes and offsets has none.

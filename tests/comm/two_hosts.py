@@ -29,11 +29,12 @@ LAUNCHERS = {
     "openmpi": ["mpirun.openmpi", "--timeout", "140", "--oversubscribe", "--map-by", "node",
                 "--host", ",".join(f"{address}:8" for address in ADDRESSES), "--mca", "plm_rsh_agent", LOGIN,
                 "--mca", "pml", "ob1", "--mca", "btl", "self,tcp", "--mca", "btl_tcp_if_include", "eth0",
-                "--mca", "oob_tcp_if_include", "eth0", "-n"],
+                "--mca", "oob_tcp_if_include", "eth0", "-x", "LPT_TEST_INTERFACE=eth0", "-n"],
     "mpich": ["mpiexec.hydra", "-launcher", "ssh", "-launcher-exec", LOGIN, "-iface", "eth0",
               "-hosts", ",".join(ADDRESSES), "-ppn", "1",
               # Without this UCX would use shared memory between the hosts, for any host names.
-              "-genv", "UCX_TLS", "self,tcp", "-genv", "UCX_NET_DEVICES", "eth0", "-n"],
+              "-genv", "UCX_TLS", "self,tcp", "-genv", "UCX_NET_DEVICES", "eth0",
+              "-genv", "LPT_TEST_INTERFACE", "eth0", "-n"],
 }
 LEAST_CROSSING_BYTES = 4 << 20  # the suite sends several times as much
 
