@@ -23,70 +23,73 @@ const Report kNoReport = [](size_t) {};
 class CostMeasurement {
  public:
   CostMeasurement(lpt_context *context, const ModelConfig &config, const ModelWeights &weights,
-                  const Calibration &calibration, const Method &method, const std::vector<Window> &windows)
+                  const Calibration &calibration, const std::vector<Window> &windows)
       : context_(context),
         weights_(weights),
         calibration_(calibration),
-        method_(method),
         baseline_(context, config, weights, kInF32, std::ssize(windows.front())),
         changed_(context, config, weights, kInF32, std::ssize(windows.front())),
         evaluation_(context, windows, &baseline_, kNoReport) {}
 
   void add_input(size_t layer, size_t input, FormatCosts &costs) {
-    std::vector<Rounded> all;
+    std::vector<double> errors;
     for (const lpt_format format : costs.candidates) {
-      all.push_back(round(layer, input, format));
-      costs.bytes.push_back(all.back().bytes);
+      int64_t bytes = 0;
+      errors.push_back(error_of(layer, input, format, bytes));
+      costs.bytes.push_back(bytes);
     }
-    const auto worst =
-        std::max_element(all.begin(), all.end(), [](const Rounded &a, const Rounded &b) { return a.error < b.error; });
-    const double divergence = worst->error > 0.0 ? std::max(divergence_of(layer, *worst), 0.0) : 0.0;
-    for (const Rounded &one : all) {
-      costs.divergences.push_back(worst->error > 0.0 ? divergence * one.error / worst->error : 0.0);
-    }
+    const auto worst = std::max_element(errors.begin(), errors.end());
+    const lpt_format format = costs.candidates[static_cast<size_t>(worst - errors.begin())];
+    const double divergence = *worst > 0.0 ? std::max(divergence_of(layer, input, format), 0.0) : 0.0;
+    for (const double error : errors) costs.divergences.push_back(*worst > 0.0 ? divergence * error / *worst : 0.0);
   }
 
  private:
-  // The matrices of one input in one format.
-  struct Rounded {
-    std::map<size_t, SharedTensor> matrices;  // by projection
-    double error = 0.0;  // squared errors of the outputs relative to their squares, summed over the matrices
-    int64_t bytes = 0;
-  };
-
-  Rounded round(size_t layer, size_t input, lpt_format format) const {
-    Rounded rounded;
-    const lpt_tensor *gram = calibration_.at(layer)[input].gram.get();
+  template <typename Body>
+  void for_each_matrix(size_t layer, size_t input, const Body &body) const {
     for (size_t i = 0; i < kProjections; ++i) {
-      if (input_of(i) != input) continue;
-      const SharedTensor &weight = weights_.layers[layer].matrices[i];
-      const SharedTensor output =
-          make_matrix(context_, format, lpt_tensor_extent(weight.get(), 0), lpt_tensor_extent(weight.get(), 1));
-      const lpt_weights_fit_options options = rounding_of(context_, method_, weight.get(), gram, output.get());
-      lpt_weights_fit_info info = LPT_WEIGHTS_FIT_INFO_INIT;
-      check(context_, lpt_weights_fit(context_, weight.get(), gram, &options, output.get(), nullptr, nullptr, &info));
-      rounded.error += info.fitted_error;
-      size_t size = 0;
-      check(context_, lpt_tensor_size(context_, output.get(), &size));
-      rounded.bytes += static_cast<int64_t>(size);
-      rounded.matrices[i] = output;
+      if (input_of(i) == input) body(i, weights_.layers[layer].matrices[i]);
     }
-    return rounded;
   }
 
-  double divergence_of(size_t layer, const Rounded &rounded) {
-    for (const auto &[projection, matrix] : rounded.matrices) changed_.replace(layer, projection, matrix);
+  SharedTensor like(const SharedTensor &weight, lpt_format format) const {
+    return make_matrix(context_, format, lpt_tensor_extent(weight.get(), 0), lpt_tensor_extent(weight.get(), 1));
+  }
+
+  // Returns the squared errors of the outputs relative to their squares, summed over the matrices.
+  double error_of(size_t layer, size_t input, lpt_format format, int64_t &bytes) const {
+    lpt_weights_fit_options options = LPT_WEIGHTS_FIT_OPTIONS_INIT;
+    options.method = LPT_WEIGHTS_FIT_METHOD_NEAREST;
+    double error = 0.0;
+    for_each_matrix(layer, input, [&](size_t, const SharedTensor &weight) {
+      const SharedTensor output = like(weight, format);
+      lpt_weights_fit_info info = LPT_WEIGHTS_FIT_INFO_INIT;
+      check(context_, lpt_weights_fit(context_, weight.get(), calibration_.at(layer)[input].gram.get(), &options,
+                                      output.get(), nullptr, nullptr, &info));
+      error += info.nearest_error;
+      size_t size = 0;
+      check(context_, lpt_tensor_size(context_, output.get(), &size));
+      bytes += static_cast<int64_t>(size);
+    });
+    return error;
+  }
+
+  double divergence_of(size_t layer, size_t input, lpt_format format) {
+    for_each_matrix(layer, input, [&](size_t projection, const SharedTensor &weight) {
+      const SharedTensor rounded = like(weight, format);
+      check(context_, lpt_quantize(context_, weight.get(), nullptr, rounded.get(), nullptr));
+      changed_.replace(layer, projection, rounded);
+    });
     const double divergence = evaluation_.run(changed_, kNoReport).divergence;
-    for (const auto &[projection, matrix] : rounded.matrices) {
-      changed_.replace(layer, projection, weights_.layers[layer].matrices[projection]);
-    }
+    for_each_matrix(layer, input, [&](size_t projection, const SharedTensor &weight) {
+      changed_.replace(layer, projection, weight);
+    });
     return divergence;
   }
 
   lpt_context *context_;
   const ModelWeights &weights_;
   const Calibration &calibration_;
-  const Method &method_;
   Decoder baseline_, changed_;
   Evaluation evaluation_;
 };
@@ -94,11 +97,11 @@ class CostMeasurement {
 }  // namespace
 
 FormatCosts measure_formats(lpt_context *context, const ModelConfig &config, const ModelWeights &weights,
-                            const Calibration &calibration, const Method &method, const std::vector<Window> &windows,
+                            const Calibration &calibration, const std::vector<Window> &windows,
                             const std::vector<lpt_format> &candidates, const Report &report) {
   FormatCosts costs;
   costs.candidates = candidates;
-  CostMeasurement measurement(context, config, weights, calibration, method, windows);
+  CostMeasurement measurement(context, config, weights, calibration, windows);
   for (size_t layer = 0; layer < weights.layers.size(); ++layer) {
     for (size_t input = 0; input < kInputs; ++input) measurement.add_input(layer, input, costs);
     for (size_t i = 0; i < kProjections; ++i) {

@@ -15,11 +15,11 @@ struct FormatCosts {
   double elements = 0.0;  // of all matrices
 };
 
-// Measures the divergence with only the matrices of one input rounded by the method to the candidate of the largest error. The
-// other candidates have this divergence times the ratio of the errors of the outputs, which `calibration` gives. Factors and
-// biases are not changed. `report` receives the number of complete layers.
+// Measures the divergence with only the matrices of one input rounded to the candidate of the largest error. The other
+// candidates have this divergence times the ratio of the errors of the outputs, which `calibration` gives. `report` receives the
+// number of complete layers.
 FormatCosts measure_formats(lpt_context *context, const ModelConfig &config, const ModelWeights &weights,
-                            const Calibration &calibration, const Method &method, const std::vector<Window> &windows,
+                            const Calibration &calibration, const std::vector<Window> &windows,
                             const std::vector<lpt_format> &candidates, const Report &report);
 
 // Returns the formats with the smallest sum of divergences. Throws tool::Error if the smallest candidates exceed the budget.

@@ -21,10 +21,6 @@ struct Method {
 // Reads "nearest", or a list of awq, gptq and bias, as "awq-gptq". Throws tool::Error for other names.
 Method find_method(const std::string &name);
 
-// Returns how the method rounds a matrix to `output`, without factors and biases.
-lpt_weights_fit_options rounding_of(lpt_context *context, const Method &method, const lpt_tensor *weight,
-                                    const lpt_tensor *gram, lpt_tensor *output);
-
 // Statistics of the inputs of a layer, f32.
 struct InputStatistics {
   SharedTensor gram;    // inputsᵀ · inputs

@@ -5,7 +5,6 @@
 #include <chrono>
 #include <ctime>
 #include <filesystem>
-#include <map>
 #include <thread>
 
 #include "../../tools/lpt/file.hpp"
@@ -103,11 +102,11 @@ std::vector<lpt_format> formats_of(const Options &options) {
   return formats;
 }
 
-// Measures the costs of formats that a method rounds to, on the first windows of the calibration texts.
-FormatCosts costs_of(const Options &options, const Model &model, const Calibration &calibration, const Method &method,
+// Measures the costs of formats on the first windows of the calibration texts.
+FormatCosts costs_of(const Options &options, const Model &model, const Calibration &calibration,
                      const std::vector<lpt_format> &candidates) {
   const auto windows = windows_of(model, options.calibration, options.window, kCostWindows);
-  return measure_formats(model.context.get(), model.config(), model.weights, calibration, method, windows, candidates,
+  return measure_formats(model.context.get(), model.config(), model.weights, calibration, windows, candidates,
                          progress_of(options, model.weights.layers.size(), "costs of formats"));
 }
 
@@ -170,10 +169,10 @@ void run_quantize(const Options &options) {
   check_not_quantized(model.weights);
   const bool is_chosen = !options.bytes_per_weight.empty();
   const Calibration calibration = method.needs_inputs() || is_chosen ? calibration_of(options, model) : Calibration();
-  const Formats formats =
-      is_chosen ? choose_formats(model.context.get(), costs_of(options, model, calibration, method, candidates),
-                                 options.bytes_per_weight.front())
-                : equal_formats(model.config(), candidates.front());
+  const Formats formats = is_chosen
+                              ? choose_formats(model.context.get(), costs_of(options, model, calibration, candidates),
+                                               options.bytes_per_weight.front())
+                              : equal_formats(model.config(), candidates.front());
   const ModelWeights fitted =
       fit_weights(model.context.get(), model.config(), model.weights, calibration, {formats, activations, method},
                   progress_of(options, model.weights.layers.size(), "layers"));
@@ -232,30 +231,23 @@ void run_compare(const Options &options) {
   const bool is_baseline = precision.activations == LPT_FORMAT_F32 && precision.cache == LPT_FORMAT_F32;
   const std::string floats = tool::format_name(precision.floats());
   if (!is_baseline) add(model.weights, precision, floats + (precision.casts_activations() ? " weights" : ""), "-");
-  const auto add_fit = [&](const std::string &name, const Formats &used, const Method &method) {
-    const auto layers = progress_of(options, model.weights.layers.size(), name + ", " + method.name);
-    const std::clock_t start = std::clock();
-    const ModelWeights fitted =
-        fit_weights(context, model.config(), model.weights, calibration, {used, precision.activations, method}, layers);
-    const auto seconds = static_cast<double>(std::clock() - start) / CLOCKS_PER_SEC;
-    add(fitted, precision, name, method.name, seconds);
-  };
-  for (const lpt_format format : formats) {
+  const auto add_fits = [&](const std::string &name, const Formats &used) {
     for (const Method &method : chosen) {
-      add_fit(tool::format_name(format), equal_formats(model.config(), format), method);
+      const auto layers = progress_of(options, model.weights.layers.size(), name + ", " + method.name);
+      const std::clock_t start = std::clock();
+      const ModelWeights fitted = fit_weights(context, model.config(), model.weights, calibration,
+                                              {used, precision.activations, method}, layers);
+      const auto seconds = static_cast<double>(std::clock() - start) / CLOCKS_PER_SEC;
+      add(fitted, precision, name, method.name, seconds);
     }
-  }
-  std::map<bool, FormatCosts> costs;  // by Method::is_gptq, which is how a method rounds
-  for (const double bytes : options.bytes_per_weight) {
-    for (const Method &method : chosen) {
-      if (!costs.contains(method.is_gptq)) {
-        costs[method.is_gptq] = costs_of(options, model, calibration, method, formats);
-      }
-      const Formats mixed = choose_formats(context, costs[method.is_gptq], bytes);
-      if (!options.is_quiet) {
-        tool::print_error("{} bytes per weight, {}: {}\n", bytes, method.name, formats_text(mixed));
-      }
-      add_fit(fmt::format("mixed {}", bytes), mixed, method);
+  };
+  for (const lpt_format format : formats) add_fits(tool::format_name(format), equal_formats(model.config(), format));
+  if (!options.bytes_per_weight.empty()) {
+    const FormatCosts costs = costs_of(options, model, calibration, formats);
+    for (const double bytes : options.bytes_per_weight) {
+      const Formats mixed = choose_formats(context, costs, bytes);
+      if (!options.is_quiet) tool::print_error("{} bytes per weight: {}\n", bytes, formats_text(mixed));
+      add_fits(fmt::format("mixed {}", bytes), mixed);
     }
   }
   const std::string about = fmt::format("{} x {} tokens, activations in {}, cache in {}", windows.size(),
