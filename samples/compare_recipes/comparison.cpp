@@ -125,6 +125,7 @@ Way way_of(const std::string &name) {
       .precision = lm::precision_of(kept.substr(0, colon), colon == std::string::npos ? "" : kept.substr(colon + 1))};
   const std::string suffix = plus == std::string::npos ? "nothing" : name.substr(plus + 1);
   way.has_pilot = suffix == "autopilot";
+  lm::check_pilot(way.precision, way.has_pilot ? 1.0 : 0.0);
   way.raised = way.has_pilot ? lm::Raised::kNothing : lm::raised_of(suffix);
   return way;
 }

@@ -11,10 +11,13 @@
 
 namespace lm {
 
+// Throws Error if a precision has nothing that can rise to bf16, or changes its recipe itself. A budget of 0: no autopilot.
+void check_pilot(const Precision &precision, double budget);
+
 class Pilot {
  public:
   // `budget` is the share of the work of the GEMMs of the blocks over all steps that may be in bf16. All GEMMs start with the
-  // recipe of the precision.
+  // recipe of the precision, also those of a last block that has a higher precision otherwise.
   Pilot(lpt_context *context, Model<float> &model, const Precision &precision, int64_t steps, double budget);
 
   // Whether casts and noise are measured in a step, since decisions follow.

@@ -31,8 +31,7 @@ void visit_settings(Options &options, Visit &&visit) {
         "Passes of the last steps in bf16: nothing, forward, backward or all; all_f32: all in f32");
   visit("--raise-from", train.raised_from, "Fraction of the steps after which --raise applies");
   visit("--autopilot", train.pilot_budget,
-        "Share of the work of the blocks that an autopilot raises to bf16 where signals need it, and at the end; 0: "
-        "none");
+        "Share of the work of the blocks that an autopilot may raise to bf16; 0: no autopilot");
   visit("--watch", train.is_watched, "Write noise, scales and alignment of each validation to monitor.csv");
   visit("--no-twin", options.has_no_twin, "Do not train the f32 baseline");
   visit("--tp", options.grid.tensor, "Tensor-parallel ranks");
@@ -204,6 +203,7 @@ void check_options(const Options &options) {
   if (options.train.pilot_budget > 0.0 && options.raised != "nothing") {
     throw lm::Error("--autopilot chooses what is raised, expected --raise nothing with it");
   }
+  lm::check_pilot(lm::precision_of(options.recipe, options.state, options.method), options.train.pilot_budget);
   check_at_least("--steps", options.train.steps, 1);
   check_at_least("--batch", options.train.batch, 1);
   check_at_least("--micro-batches", options.train.micro_batches, 1);

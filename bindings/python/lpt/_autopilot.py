@@ -52,7 +52,7 @@ class Autopilot:
     prepare it.
     """
 
-    __slots__ = ("_handle", "_ladder")
+    __slots__ = ("_handle", "_ladder", "_levels")
 
     @takes(capi.lpt_autopilot_options)
     def __init__(self, ladder: Sequence[Union[str, Recipe]], costs: Sequence[float], work: Sequence[float], step_count: int,
@@ -64,6 +64,7 @@ class Autopilot:
         """
         keep: List[Any] = []
         self._ladder = [one if isinstance(one, Recipe) else Recipe(one) for one in ladder]
+        self._levels: Dict[Tuple[int, str], int] = {}  # of the GEMMs that have changed
         chosen: Dict[str, Any] = dict(given, step_count=step_count)
         self._handle = capi.lpt_autopilot_create(handle_of(None), [one._handle for one in self._ladder], costs, len(self._ladder),
                                                  work, len(work), options(capi.lpt_autopilot_options, chosen, keep))
@@ -82,14 +83,16 @@ class Autopilot:
 
     def step(self, step: int, loss: float) -> bool:
         """End a step, and return whether a level changed (lpt_autopilot_step())."""
-        return capi.lpt_autopilot_step(handle_of(None), self._handle, step, loss) > 0
+        if capi.lpt_autopilot_step(handle_of(None), self._handle, step, loss) == 0:
+            return False
+        self._read_levels()
+        return True
 
     def recipe(self, layer: int) -> Recipe:
         """Return the recipe of a layer, composed of the levels of its GEMMs (lpt_autopilot_recipe())."""
         recipe = Recipe.__new__(Recipe)
         recipe._handle = capi.lpt_autopilot_recipe(handle_of(None), self._handle, layer)
-        levels = dict.fromkeys(_PRODUCTS, 0)
-        levels.update((one.product, one.new_level) for one in self.decisions() if one.layer == layer)
+        levels = {product: self._levels.get((layer, product), 0) for product in _PRODUCTS}
         recipe._name, recipe._changes, recipe._composed = "", [], (_composed, (self._ladder, levels))
         return recipe
 
@@ -124,3 +127,7 @@ class Autopilot:
     def load_state(self, state: Any) -> None:
         """Restore a saved state."""
         capi.lpt_autopilot_state_load(handle_of(None), self._handle, bytes_of(state, "state"))
+        self._read_levels()
+
+    def _read_levels(self) -> None:
+        self._levels = {(one.layer, one.product): one.new_level for one in self.decisions()}

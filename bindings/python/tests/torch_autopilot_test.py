@@ -89,6 +89,12 @@ class Autopilots(unittest.TestCase):
         self.assertEqual(whole.decisions(), resumed.decisions())
         self.assertEqual(losses[22:], last)
 
+    def test_scalers_of_any_level_are_saved(self):
+        for ladder, has_history, is_random in ((["fp8_trillion", "bf16"], True, True), (["mxfp8", "bf16"], False, False)):
+            model = lpt.torch.Linear(8, 8)
+            lpt.torch.Autopilot(model, ladder, [0, 1], 10)
+            self.assertEqual((has_history, is_random), ("lpt_state" in model.state_dict(), model._is_random))
+
     def test_a_model_can_be_copied(self):
         model, _, _ = trained(40)
         clone = copy.deepcopy(model)

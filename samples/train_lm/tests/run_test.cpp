@@ -214,7 +214,7 @@ void goes_on_bit_for_bit(const std::string &folder, const std::string &recipe, i
 }
 
 // The autopilot uses its budget but for less than one step, and writes its decisions.
-void flies_within_its_budget(const std::string &folder, lm::Expect &expect) {
+void stays_within_its_budget(const std::string &folder, lm::Expect &expect) {
   train_lm::Options options = small_options(folder, "autopilot");
   options.recipe = "fp4_all_the_way";
   options.train.pilot_budget = 0.3;
@@ -371,6 +371,8 @@ void rejects_bad_settings(lm::Expect &expect) {
   }
   rejects({"--dp", "1", "--autopilot", "1.5"}, "--autopilot is 1.5, expected 0 to 1");
   rejects({"--autopilot", "0.5"}, "--tp 1 and --dp 1");
+  rejects({"--dp", "1", "--autopilot", "0.5", "--recipe", "f32"}, "the recipe is f32: an autopilot raises");
+  rejects({"--dp", "1", "--autopilot", "0.5", "--recipe", "sparse24_from_dense"}, "after steps in f32");
   rejects({"--dp", "1"}, "expected --dp of at least 2 and --tp 1");
   rejects({"--tp", "2"}, "expected --dp of at least 2 and --tp 1");
   rejects({"--micro-batches", "1"}, "expected --micro-batches of at least 2");
@@ -412,7 +414,7 @@ int main(int argument_count, char **arguments) {
   lm::Expect expect;
   learns_and_stays_near_its_twin(folder, expect);
   trains_without_a_checkpoint(folder, expect);
-  flies_within_its_budget(folder, expect);
+  stays_within_its_budget(folder, expect);
   reports_the_last_loss_at_once(folder, expect);
   learns_in_ranks(folder, expect);
   learns_by_every_name(folder, expect);

@@ -1,7 +1,7 @@
 """torch.nn.Linear with a recipe of low-precision training."""
 from __future__ import annotations
 
-from typing import Any, Dict, Optional, Tuple, Union
+from typing import Any, Dict, Optional, Sequence, Tuple, Union
 
 import torch
 
@@ -102,12 +102,25 @@ def attach(module: torch.nn.Linear, recipe: Union[str, Recipe]) -> None:
     """Set the attributes of a Linear in a torch.nn.Linear."""
     made = recipe if isinstance(recipe, Recipe) else Recipe(recipe)
     module.recipe = made
-    methods = {method for method, *_ in made._changes}
-    module._has_history = made._name in _WITH_HISTORY or not methods.isdisjoint(("set_scaler", "set_sparsity"))
+    module._has_history = has_history(made)
     module._layer = Layer(module.in_features, module.out_features, made, module._has_history)
     module._handle = module._layer.handle()
     module._saved_bytes = module._layer.saved_bytes()
-    module._is_random = bool(made._changes) or made._name not in _DETERMINISTIC
+    module._is_random = is_random(made)
+
+
+def _parts(recipe: Recipe) -> Sequence[Recipe]:
+    """Return the recipes that a recipe of an Autopilot is composed of, or the recipe."""
+    return recipe._composed[1][0] if recipe._composed else [recipe]
+
+
+def has_history(recipe: Recipe) -> bool:
+    return any(one._name in _WITH_HISTORY or any(method in ("set_scaler", "set_sparsity") for method, *_ in one._changes)
+               for one in _parts(recipe))
+
+
+def is_random(recipe: Recipe) -> bool:
+    return any(bool(one._changes) or one._name not in _DETERMINISTIC for one in _parts(recipe))
 
 
 def set_recipe(module: Linear, recipe: Recipe) -> None:
@@ -117,7 +130,8 @@ def set_recipe(module: Linear, recipe: Recipe) -> None:
     module._layer._sizes.clear()
     module.recipe = recipe
     module._saved_bytes = Layer(module.in_features, module.out_features, recipe, False).saved_bytes()
-    module._is_random = True
+    module._has_history = module._layer.has_history = has_history(recipe)
+    module._is_random = is_random(recipe)
 
 
 def detach(module: torch.nn.Linear) -> None:
