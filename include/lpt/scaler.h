@@ -25,8 +25,13 @@ typedef int32_t lpt_scaler_history_rule;
 
 /** @brief Values of lpt_scaler_history_rule. */
 enum lpt_scaler_history_rule_values {
-  LPT_SCALER_HISTORY_RULE_MAX = 0,   /**< The maximum of the history. */
-  LPT_SCALER_HISTORY_RULE_LATEST = 1 /**< The latest entry. */
+  LPT_SCALER_HISTORY_RULE_MAX = 0,    /**< The maximum of the history. */
+  LPT_SCALER_HISTORY_RULE_LATEST = 1, /**< The latest entry. */
+  /**
+   * The latest entry, where an update stores d · latest entry + (1 - d) · amax, with `history_decay` d. The first update
+   * stores its amax. This is the hindsight maximum of arXiv 2112.10769; tensors may clip.
+   */
+  LPT_SCALER_HISTORY_RULE_AVERAGE = 2
 };
 
 /** @brief What replaces an amax of 0, as at the first step; one of lpt_scaler_zero_rule_values. */
@@ -48,14 +53,14 @@ typedef struct lpt_scaler_options {
   int32_t margin;                       /**< Casts multiply amax by 2^margin; -64 to 64. */
   lpt_scaler_history_rule history_rule; /**< Which amax of the history a delayed scaler uses. */
   lpt_scaler_zero_rule zero_rule;       /**< What a delayed scaler uses if that amax is 0. */
-  int32_t reserved;                     /**< 0. */
+  float history_decay;                  /**< With LPT_SCALER_HISTORY_RULE_AVERAGE: 0 to below 1. Otherwise 0. */
 } lpt_scaler_options;
 
 /** @brief Defaults of lpt_scaler_options. */
 #define LPT_SCALER_OPTIONS_INIT                                                             \
   {                                                                                         \
     sizeof(lpt_scaler_options), LPT_SCALER_KIND_CURRENT, 1, 0, LPT_SCALER_HISTORY_RULE_MAX, \
-        LPT_SCALER_ZERO_RULE_USE_CURRENT, 0                                                 \
+        LPT_SCALER_ZERO_RULE_USE_CURRENT, 0.0f                                              \
   }
 
 /** @brief State of a scaler, as lpt_scaler_read() returns it. */

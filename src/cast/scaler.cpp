@@ -17,12 +17,21 @@ Status copy(const Queue &queue, void *target, const void *source, size_t bytes) 
   return queue.synchronize();
 }
 
+float latest_entry(const Scaler &scaler) {
+  const int64_t latest = (scaler.update_count + scaler.options.history_length - 1) % scaler.options.history_length;
+  return scaler.history[static_cast<size_t>(latest)];
+}
+
 Status update_scaler_on_device(Context &context, Scaler &scaler) {
   if (!scaler.is_recorded) return {};
   auto *const history = reinterpret_cast<float *>(scaler.there.get() + sizeof(ScalerNumbers));
   const int32_t length = scaler.options.history_length;
-  const ScalerUpdateRequest request = {numbers_of(scaler), history, length,
-                                       static_cast<int32_t>(scaler.update_count % length), scaler.options.history_rule};
+  const ScalerUpdateRequest request = {numbers_of(scaler),
+                                       history,
+                                       length,
+                                       static_cast<int32_t>(scaler.update_count % length),
+                                       scaler.options.history_rule,
+                                       scaler.update_count == 0 ? 0.0f : scaler.options.history_decay};
   const KernelEntry<ScalerUpdateRequest> *kernel = nullptr;
   LPT_TRY(select_kernel(context, "scaler_update", request, {LPT_FORMAT_F32}, &kernel));
   LPT_TRY(queue_kernel(context, *kernel, request));
@@ -43,13 +52,19 @@ Status check_scaler_options(const lpt_scaler_options &options) {
   if (options.margin < -64 || options.margin > 64) {
     return invalid("margin is %d: expected -64 to 64", options.margin);
   }
-  if (options.history_rule < LPT_SCALER_HISTORY_RULE_MAX || options.history_rule > LPT_SCALER_HISTORY_RULE_LATEST) {
-    return invalid("history_rule is %d: expected 0 to %d", options.history_rule, LPT_SCALER_HISTORY_RULE_LATEST);
+  if (options.history_rule < LPT_SCALER_HISTORY_RULE_MAX || options.history_rule > LPT_SCALER_HISTORY_RULE_AVERAGE) {
+    return invalid("history_rule is %d: expected 0 to %d", options.history_rule, LPT_SCALER_HISTORY_RULE_AVERAGE);
   }
   if (options.zero_rule < LPT_SCALER_ZERO_RULE_USE_CURRENT || options.zero_rule > LPT_SCALER_ZERO_RULE_USE_LAST) {
     return invalid("zero_rule is %d: expected 0 to %d", options.zero_rule, LPT_SCALER_ZERO_RULE_USE_LAST);
   }
-  if (options.reserved != 0) return unsupported("reserved is %d: expected 0", options.reserved);
+  if (!(options.history_decay >= 0.0f && options.history_decay < 1.0f)) {
+    return invalid("history_decay is %g: expected 0 to below 1", static_cast<double>(options.history_decay));
+  }
+  if (options.history_decay != 0.0f && options.history_rule != LPT_SCALER_HISTORY_RULE_AVERAGE) {
+    return invalid("history_decay is %g with history_rule %d: expected 0, or LPT_SCALER_HISTORY_RULE_AVERAGE",
+                   static_cast<double>(options.history_decay), options.history_rule);
+  }
   return {};
 }
 
@@ -108,7 +123,9 @@ Status update_scaler(Context &context, Scaler &scaler) {
 
 void update_scaler(Scaler &scaler) {
   if (!scaler.is_recorded) return;
-  scaler.history[static_cast<size_t>(scaler.update_count % scaler.options.history_length)] = scaler.running_amax;
+  const float decay = scaler.update_count == 0 ? 0.0f : scaler.options.history_decay;
+  const float entry = averaged_amax(decay, latest_entry(scaler), scaler.running_amax);
+  scaler.history[static_cast<size_t>(scaler.update_count % scaler.options.history_length)] = entry;
   ++scaler.update_count;
   scaler.running_amax = 0.0f;
   scaler.is_recorded = false;
@@ -123,10 +140,7 @@ void record_amax(Scaler &scaler, float amax) {
 
 float history_amax(const Scaler &scaler) {
   float amax = 0.0f;
-  if (scaler.options.history_rule == LPT_SCALER_HISTORY_RULE_LATEST) {
-    const int64_t newest = (scaler.update_count + scaler.options.history_length - 1) % scaler.options.history_length;
-    return scaler.history[static_cast<size_t>(newest)];
-  }
+  if (scaler.options.history_rule != LPT_SCALER_HISTORY_RULE_MAX) return latest_entry(scaler);
   for (const float value : scaler.history) amax = value > amax ? value : amax;
   return amax;
 }
@@ -171,6 +185,7 @@ void write_scaler(const Scaler &scaler, BlobWriter &writer) {
   writer.u32(static_cast<uint32_t>(scaler.options.history_rule));
   writer.u32(static_cast<uint32_t>(scaler.options.zero_rule));
   writer.f32(scaler.kept_amax);
+  if (scaler.options.history_rule == LPT_SCALER_HISTORY_RULE_AVERAGE) writer.f32(scaler.options.history_decay);
 }
 
 Status read_scaler(BlobReader &reader, const Scaler &expected, Scaler &out_scaler) {
@@ -199,6 +214,12 @@ Status read_scaler(BlobReader &reader, const Scaler &expected, Scaler &out_scale
     }
     if (reader.is_ok() && zero_rule != options.zero_rule) {
       return blob_mismatch("the scaler's zero_rule", zero_rule, options.zero_rule);
+    }
+    const bool has_decay = options.history_rule == LPT_SCALER_HISTORY_RULE_AVERAGE;
+    const float decay = has_decay ? reader.f32() : 0.0f;
+    if (reader.is_ok() && decay != options.history_decay) {
+      return Status(LPT_INVALID_STATE, text("saved state: the scaler's history_decay is %g, expected %g",
+                                            static_cast<double>(decay), static_cast<double>(options.history_decay)));
     }
   }
   if (!reader.is_ok()) return Status(LPT_INVALID_STATE, "saved state: the scaler's history is truncated");

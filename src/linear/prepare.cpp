@@ -10,7 +10,7 @@ namespace {
 
 bool is_same(const lpt_scaler_options &a, const lpt_scaler_options &b) {
   return a.kind == b.kind && a.history_length == b.history_length && a.margin == b.margin &&
-         a.history_rule == b.history_rule && a.zero_rule == b.zero_rule;
+         a.history_rule == b.history_rule && a.zero_rule == b.zero_rule && a.history_decay == b.history_decay;
 }
 
 // The next state of the layer. It becomes the current state if prepare succeeds.

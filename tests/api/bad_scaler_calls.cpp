@@ -1,3 +1,5 @@
+#include <cmath>
+
 #include "tests/api/bad_calls.hpp"
 
 namespace lpt::test {
@@ -21,16 +23,34 @@ const std::vector<BadCall> kScalerCalls = {
      [](World &w) { return create_scaler(w, [](auto &o) { o.margin = 65; }); }},
     {"scaler_create: unknown rule of the history",
      LPT_INVALID_ARGUMENT,
-     {"history_rule is 2", "0 to 1"},
-     [](World &w) { return create_scaler(w, [](auto &o) { o.history_rule = 2; }); }},
+     {"history_rule is 3", "0 to 2"},
+     [](World &w) { return create_scaler(w, [](auto &o) { o.history_rule = 3; }); }},
     {"scaler_create: unknown rule of zero",
      LPT_INVALID_ARGUMENT,
      {"zero_rule is -1", "0 to 2"},
      [](World &w) { return create_scaler(w, [](auto &o) { o.zero_rule = -1; }); }},
-    {"scaler_create: reserved",
-     LPT_UNSUPPORTED,
-     {"reserved is 1", "expected 0"},
-     [](World &w) { return create_scaler(w, [](auto &o) { o.reserved = 1; }); }},
+    {"scaler_create: decay without an average",
+     LPT_INVALID_ARGUMENT,
+     {"history_decay is 0.5 with history_rule 1", "LPT_SCALER_HISTORY_RULE_AVERAGE"},
+     [](World &w) {
+       return create_scaler(w, [](auto &o) {
+         o.history_rule = LPT_SCALER_HISTORY_RULE_LATEST;
+         o.history_decay = 0.5f;
+       });
+     }},
+    {"scaler_create: decay of 1",
+     LPT_INVALID_ARGUMENT,
+     {"history_decay is 1", "0 to below 1"},
+     [](World &w) {
+       return create_scaler(w, [](auto &o) {
+         o.history_rule = LPT_SCALER_HISTORY_RULE_AVERAGE;
+         o.history_decay = 1.0f;
+       });
+     }},
+    {"scaler_create: decay that is NaN",
+     LPT_INVALID_ARGUMENT,
+     {"history_decay is nan", "0 to below 1"},
+     [](World &w) { return create_scaler(w, [](auto &o) { o.history_decay = std::nanf(""); }); }},
     {"scaler_create: NULL",
      LPT_INVALID_ARGUMENT,
      {"out_scaler is NULL"},

@@ -253,6 +253,32 @@ TEST(ScalerHistory, GivesTheLargestOrTheLatest) {
   EXPECT_EQ(2 * kUnit, cast(context.get(), latest.get(), 16 * kUnit));
 }
 
+// The decay is not a binary fraction: the oracle rounds each entry from double, as the documentation states.
+TEST(ScalerHistory, AveragesByItsDecay) {
+  const Context context = make_context();
+  for (const int32_t length : {1, 3}) {
+    lpt_scaler_options options = LPT_SCALER_OPTIONS_INIT;
+    options.kind = LPT_SCALER_KIND_DELAYED;
+    options.history_length = length;
+    options.history_rule = LPT_SCALER_HISTORY_RULE_AVERAGE;
+    options.history_decay = 0.9f;
+    const Scaler scaler = create(context.get(), options);
+    float expected = 0.0f;
+    for (const float amax : {8.0f, 2.0f, 64.0f, 0.0f, 1.0f}) {
+      cast(context.get(), scaler.get(), static_cast<double>(amax));
+      update(context.get(), scaler.get());
+      const double decay = expected == 0.0f ? 0.0 : static_cast<double>(0.9f),
+                   weight = static_cast<double>(1.0f - 0.9f);
+      expected = static_cast<float>(decay * static_cast<double>(expected) +
+                                    (decay == 0.0 ? 1.0 : weight) * static_cast<double>(amax));
+      EXPECT_EQ(expected, read(context.get(), scaler.get()).amax) << amax;
+    }
+    const double amax = static_cast<double>(expected);
+    const double power = std::exp2(std::ceil(std::log2(amax / kUnit)));
+    EXPECT_EQ(power * kUnit, cast(context.get(), scaler.get(), 1000.0)) << "the average, not the amax of the tensor";
+  }
+}
+
 TEST(ScalerZero, LooksAtTheTensorOrIsOneOrKeepsTheLast) {
   const Context context = make_context();
   struct Case {

@@ -112,6 +112,7 @@ class ScalerHolder : public Holder {
     options.kind = LPT_SCALER_KIND_DELAYED;
     options.history_length = 3;
     options.history_rule = history_rule;
+    options.history_decay = history_rule == LPT_SCALER_HISTORY_RULE_AVERAGE ? 0.75f : 0.0f;
     options.zero_rule = zero_rule;
     must(lpt_scaler_create(c_, &options, &scaler_));
     use();
@@ -395,6 +396,10 @@ inline const std::vector<HolderKind> &holder_kinds() {
       {"scaler with rules",
        [](lpt_context *c) -> HolderPointer {
          return std::make_unique<ScalerHolder>(c, LPT_SCALER_HISTORY_RULE_LATEST, LPT_SCALER_ZERO_RULE_USE_LAST);
+       }},
+      {"scaler with an average",
+       [](lpt_context *c) -> HolderPointer {
+         return std::make_unique<ScalerHolder>(c, LPT_SCALER_HISTORY_RULE_AVERAGE, LPT_SCALER_ZERO_RULE_ONE);
        }},
       {"linear", [](lpt_context *c) -> HolderPointer { return std::make_unique<LinearHolder>(c); }},
       {"autopilot", [](lpt_context *c) -> HolderPointer { return std::make_unique<AutopilotHolder>(c); }},

@@ -9,6 +9,7 @@ struct Kind {
   int32_t length, margin;
   lpt_scaler_history_rule history = LPT_SCALER_HISTORY_RULE_MAX;
   lpt_scaler_zero_rule zero = LPT_SCALER_ZERO_RULE_USE_CURRENT;
+  float decay = 0.0f;
 };
 
 constexpr Kind kKinds[] = {
@@ -18,7 +19,9 @@ constexpr Kind kKinds[] = {
     {LPT_SCALER_KIND_DELAYED, 1000, -1},
     {LPT_SCALER_KIND_DELAYED, 2, 0, LPT_SCALER_HISTORY_RULE_LATEST, LPT_SCALER_ZERO_RULE_ONE},
     {LPT_SCALER_KIND_DELAYED, 1, 1, LPT_SCALER_HISTORY_RULE_MAX, LPT_SCALER_ZERO_RULE_USE_LAST},
-    {LPT_SCALER_KIND_DELAYED, 40, 64, LPT_SCALER_HISTORY_RULE_LATEST, LPT_SCALER_ZERO_RULE_USE_CURRENT}};
+    {LPT_SCALER_KIND_DELAYED, 40, 64, LPT_SCALER_HISTORY_RULE_LATEST, LPT_SCALER_ZERO_RULE_USE_CURRENT},
+    {LPT_SCALER_KIND_DELAYED, 1, 0, LPT_SCALER_HISTORY_RULE_AVERAGE, LPT_SCALER_ZERO_RULE_USE_CURRENT, 0.9f},
+    {LPT_SCALER_KIND_DELAYED, 40, 0, LPT_SCALER_HISTORY_RULE_AVERAGE, LPT_SCALER_ZERO_RULE_USE_LAST, 0.3f}};
 
 // Standard deviations of the cast values, by step; 0: zeros.
 constexpr double kSigmas[] = {1.0, 0.0, 0.0, 0.0, 3.0, 0.25, 0.0, 40.0};
@@ -32,6 +35,7 @@ class DeviceScalers : public Devices {
     options.margin = kind.margin;
     options.history_rule = kind.history;
     options.zero_rule = kind.zero;
+    options.history_decay = kind.decay;
     ASSERT_TRUE(ok(cpu(), lpt_scaler_create(cpu(), &options, out(here_))));
     ASSERT_TRUE(ok(gpu(), lpt_scaler_create(gpu(), &options, out(there_))));
   }

@@ -157,7 +157,8 @@ class Caller : lpt::test::CallValues {
       options.kind = in_.choice(2);
       options.history_length = in_.below(8) - 1;
       options.margin = in_.below(12) - 6;
-      options.history_rule = in_.choice(2);
+      options.history_rule = in_.choice(3);
+      options.history_decay = static_cast<float>(in_.below(5)) / 4.0f;
       options.zero_rule = in_.choice(3);
       lpt_scaler *made = nullptr;
       const lpt_status status = lpt_scaler_create(c_, &options, &made);

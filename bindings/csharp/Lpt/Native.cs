@@ -231,6 +231,7 @@ namespace Lpt
     {
         Max = 0,
         Latest = 1,
+        Average = 2,
     }
 
     /// <summary>What replaces an amax of 0, as at the first step; one of lpt_scaler_zero_rule_values.</summary>
@@ -836,7 +837,7 @@ namespace Lpt
         public int Margin;
         public ScalerHistoryRule HistoryRule;
         public ScalerZeroRule ZeroRule;
-        public int Reserved;
+        public float HistoryDecay;
 
         /// <summary>Returns the defaults of the library.</summary>
         public static ScalerOptions Default()

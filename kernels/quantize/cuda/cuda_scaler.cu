@@ -34,8 +34,10 @@ __global__ void scaler_update(ScalerUpdateRequest request) {
   const float largest = largest_of_history(request);
   if (threadIdx.x != 0) return;
   ScalerNumbers &scaler = *request.scaler;
-  request.history[request.place] = scaler.running_amax;
-  scaler.amax = request.rule == LPT_SCALER_HISTORY_RULE_LATEST ? scaler.running_amax : largest;
+  const int32_t latest = (request.place + request.length - 1) % request.length;
+  const float entry = averaged_amax(request.decay, request.history[latest], scaler.running_amax);
+  request.history[request.place] = entry;
+  scaler.amax = request.rule == LPT_SCALER_HISTORY_RULE_MAX ? largest : entry;
   if (scaler.amax > 0.0f) scaler.kept_amax = scaler.amax;
   scaler.running_amax = 0.0f;
 }

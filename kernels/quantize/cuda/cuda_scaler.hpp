@@ -22,6 +22,14 @@ LPT_HOST_DEVICE static inline float amax_with_margin(float amax, int32_t margin)
   return wide > static_cast<double>(kLargestFloat) ? kLargestFloat : static_cast<float>(wide);
 }
 
+// Returns decay · latest + (1 - decay) · amax, rounded to f32 from f64. Both products are exact, so that the result does not
+// depend on fused multiply-adds.
+LPT_HOST_DEVICE static inline float averaged_amax(float decay, float latest, float amax) {
+  const float weight = 1.0f - decay;
+  return static_cast<float>(static_cast<double>(decay) * static_cast<double>(latest) +
+                            static_cast<double>(weight) * static_cast<double>(amax));
+}
+
 // Computes AmaxRequest if *unless is 0. Otherwise it does not read the source, and the amax is 0.
 struct ConditionalAmaxRequest {
   AmaxRequest amax;
@@ -45,6 +53,7 @@ struct ScalerUpdateRequest {
   float *history;
   int32_t length, place;
   lpt_scaler_history_rule rule;
+  float decay;  // of the previous entry, in the entry that is stored; 0 at the first update
 };
 
 void conditional_amax_cuda(const ConditionalAmaxRequest &request, void *stream);

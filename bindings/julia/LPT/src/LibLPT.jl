@@ -182,6 +182,7 @@ const LPT_SCALER_KIND_DELAYED = lpt_scaler_kind(1)
 const lpt_scaler_history_rule = Int32
 const LPT_SCALER_HISTORY_RULE_MAX = lpt_scaler_history_rule(0)
 const LPT_SCALER_HISTORY_RULE_LATEST = lpt_scaler_history_rule(1)
+const LPT_SCALER_HISTORY_RULE_AVERAGE = lpt_scaler_history_rule(2)
 
 const lpt_scaler_zero_rule = Int32
 const LPT_SCALER_ZERO_RULE_USE_CURRENT = lpt_scaler_zero_rule(0)
@@ -550,7 +551,7 @@ struct lpt_scaler_options
     margin::Int32
     history_rule::lpt_scaler_history_rule
     zero_rule::lpt_scaler_zero_rule
-    reserved::Int32
+    history_decay::Cfloat
 end
 
 struct lpt_scaler_info

@@ -200,6 +200,7 @@ pub const LPT_SCALER_KIND_DELAYED: lpt_scaler_kind = 1;
 pub type lpt_scaler_history_rule = i32;
 pub const LPT_SCALER_HISTORY_RULE_MAX: lpt_scaler_history_rule = 0;
 pub const LPT_SCALER_HISTORY_RULE_LATEST: lpt_scaler_history_rule = 1;
+pub const LPT_SCALER_HISTORY_RULE_AVERAGE: lpt_scaler_history_rule = 2;
 
 /// What replaces an amax of 0, as at the first step; one of lpt_scaler_zero_rule_values.
 pub type lpt_scaler_zero_rule = i32;
@@ -773,7 +774,7 @@ pub struct lpt_scaler_options {
     pub margin: i32,
     pub history_rule: lpt_scaler_history_rule,
     pub zero_rule: lpt_scaler_zero_rule,
-    pub reserved: i32,
+    pub history_decay: f32,
 }
 
 /// State of a scaler, as lpt_scaler_read() returns it.

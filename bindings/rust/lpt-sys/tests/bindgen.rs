@@ -242,6 +242,7 @@ fn constants_equal_those_of_bindgen() {
     assert_eq!(lpt_sys::LPT_SCALER_KIND_DELAYED as i64, made::LPT_SCALER_KIND_DELAYED as i64);
     assert_eq!(lpt_sys::LPT_SCALER_HISTORY_RULE_MAX as i64, made::LPT_SCALER_HISTORY_RULE_MAX as i64);
     assert_eq!(lpt_sys::LPT_SCALER_HISTORY_RULE_LATEST as i64, made::LPT_SCALER_HISTORY_RULE_LATEST as i64);
+    assert_eq!(lpt_sys::LPT_SCALER_HISTORY_RULE_AVERAGE as i64, made::LPT_SCALER_HISTORY_RULE_AVERAGE as i64);
     assert_eq!(lpt_sys::LPT_SCALER_ZERO_RULE_USE_CURRENT as i64, made::LPT_SCALER_ZERO_RULE_USE_CURRENT as i64);
     assert_eq!(lpt_sys::LPT_SCALER_ZERO_RULE_ONE as i64, made::LPT_SCALER_ZERO_RULE_ONE as i64);
     assert_eq!(lpt_sys::LPT_SCALER_ZERO_RULE_USE_LAST as i64, made::LPT_SCALER_ZERO_RULE_USE_LAST as i64);

@@ -180,7 +180,7 @@ fn lpt_scaler_options_is_laid_out_as_in_c() {
     assert_eq!(offset!(lpt_scaler_options, margin), 16);
     assert_eq!(offset!(lpt_scaler_options, history_rule), 20);
     assert_eq!(offset!(lpt_scaler_options, zero_rule), 24);
-    assert_eq!(offset!(lpt_scaler_options, reserved), 28);
+    assert_eq!(offset!(lpt_scaler_options, history_decay), 28);
 }
 
 #[test]

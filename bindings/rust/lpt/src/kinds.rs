@@ -289,6 +289,7 @@ pub struct ScalerHistoryRule(pub sys::lpt_scaler_history_rule);
 impl ScalerHistoryRule {
     pub const MAX: ScalerHistoryRule = ScalerHistoryRule(sys::LPT_SCALER_HISTORY_RULE_MAX);
     pub const LATEST: ScalerHistoryRule = ScalerHistoryRule(sys::LPT_SCALER_HISTORY_RULE_LATEST);
+    pub const AVERAGE: ScalerHistoryRule = ScalerHistoryRule(sys::LPT_SCALER_HISTORY_RULE_AVERAGE);
 }
 
 /// What replaces an amax of 0, as at the first step.
