@@ -146,24 +146,27 @@ typedef struct lpt_linear_gemm_options {
  *   "f32"             no casts;
  *   "bf16"            every operand bf16;
  *   "fp8_trillion"    e4m3fn forward, e5m2 backward, dy stochastic, power-of-two tensor scales from the amax of the
- *                     previous step (arXiv 2409.12517);
+ *                     previous step, 1 in the first step (arXiv 2409.12517);
  *   "fp8_current"     e4m3fn, gradients e5m2, current tensor scales;
  *   "mxfp8"           mxfp8_e4m3 for all operands, scales rounded up;
  *   "fp8_block"       e4m3fn with f32 scales, 1×128 for x and dy, 128×128 for w;
  *   "fp4_all_the_way" nvfp4 for all operands; dy, and x in wgrad, stochastic (arXiv 2505.19115);
  *   "nvfp4_pretrain"  nvfp4, w in 16×16 blocks, dy stochastic, wgrad rotated by 16 (arXiv 2509.25149);
- *   "quartet"         mxfp4, all GEMMs rotated by 32, forward clipped by the QuEST rule, dy stochastic
- *                     (arXiv 2505.14669);
- *   "luq"             x and w int4 by SAWB, dy e3m0 stochastic, two draws (arXiv 2112.10769);
+ *   "quartet_v1"      mxfp4, all GEMMs rotated by 32, forward clipped by the QuEST rule, both operands of the backward
+ *                     GEMMs stochastic (arXiv 2505.14669v1);
+ *   "quartet_neurips" the same, all casts to nearest (arXiv 2505.14669, version of NeurIPS);
+ *   "luq"             x and w int4 by SAWB, dy e3m0 stochastic, two draws of it in wgrad (arXiv 2112.10769);
  *   "halo_0"          e4m3fn with tensor scales (arXiv 2501.02625);
- *   "halo_1"          FP6 with tensor scales, forward rotated by 128;
+ *   "halo_1"          FP6 with tensor scales, e2m3fn forward rotated by 128, e3m2fn backward;
  *   "halo_2"          int8 with tensor scales, forward rotated by 128, dy of dgrad rotated along its rows;
- *   "coat"            e4m3fn, gradients e5m2, tensor scales; x is saved in groups of 128 (arXiv 2410.19313);
- *   "int4_hadamard"   int4, forward rotated by 32; dy in two int4 parts (arXiv 2306.11987);
+ *   "coat"            e4m3fn, gradients e5m2, tensor scales; wgrad uses x as forward cast it (arXiv 2410.19313);
+ *   "int4_hadamard_sawb"  int4 with the step sizes of SAWB, forward rotated by 32; dy in two int4 parts (after
+ *                     arXiv 2306.11987);
  *   "unit_scaling"    e4m3fn, gradients e5m2, without scales; constant output scales (arXiv 2303.11257);
  *   "sparse24"        f32; weights 2:4 along rows by magnitude, selected in each prepare;
  *   "sparse24_transposable"  f32; weights 2:4 along rows and columns, selected every 40 steps (arXiv 2102.08124);
- *   "mvue24_gradients"       f32; output gradients 2:4 by MVUE in the wgrad GEMM (arXiv 2203.10991).
+ *   "mvue12_gradients"       f32; output gradients 1:2 by MVUE in the wgrad GEMM (arXiv 2203.10991);
+ *   "mvue24_gradients"       the same, 2:4.
  *
  * @param[in]  name        One of the names above.
  * @param[out] out_recipe  Destroy with lpt_recipe_destroy().

@@ -62,19 +62,21 @@ const std::vector<NamedRecipe> &recipes() {
     add("bf16", "f32", {});
     add("fp8_trillion", "fp8_tensor", {.smoothing = LPT_SWIGLU_SMOOTHING_CHANNEL});
     for (const char *name : {"fp8_current", "mxfp8", "fp8_block", "halo_0", "halo_1", "halo_2", "fp4_all_the_way",
-                             "quartet", "luq", "int4_hadamard"}) {
+                             "quartet_v1", "quartet_neurips", "luq", "int4_hadamard_sawb"}) {
       add(name, "f32", {});
     }
     add(kNaive, "f32", {});
     add("nvfp4_pretrain", "f32", {.is_last_block_high = true});
-    add("coat", "coat", {.stored = LPT_FORMAT_E4M3FN_1X128});
+    lpt_format groups = LPT_FORMAT_NONE;
+    check(nullptr, lpt_format_from_name(nullptr, "e4m3fn/1x16/f32", &groups));
+    add("coat", "coat", {.stored = groups});
     add("unit_scaling", "f32", {.is_unit_scaled = true});
     // Sparse recipes are compared with f32, the head included.
     const auto add_sparse = [&](const char *name, const char *recipe, Precision precision) {
       precision.recipe = recipe;
       made.push_back({name, "f32", precision});
     };
-    for (const char *name : {"sparse24", "mvue24_gradients", kMagnitudeGradients}) {
+    for (const char *name : {"sparse24", "mvue12_gradients", "mvue24_gradients", kMagnitudeGradients}) {
       add_sparse(name, name, {});
     }
     add_sparse("sparse24_transposable", "sparse24_transposable", {.mask_decay = kMaskDecay});

@@ -21,6 +21,7 @@ struct RecipePreset {
   PresetCast casts[kCastCount];  // forward x, forward w; dgrad dy, dgrad w; wgrad dy, wgrad x
   GemmRule gemms[kGemmCount] = {};
   lpt_scaler_kind scaler = LPT_SCALER_KIND_CURRENT;
+  lpt_scaler_zero_rule zero_rule = LPT_SCALER_ZERO_RULE_USE_CURRENT;
   SparseRule sparsity[kOperandCount] = {};
 };
 
@@ -37,7 +38,7 @@ constexpr PresetCast kGroup = {"e4m3fn_1x128", LPT_SCALE_RULE_AMAX};
 constexpr PresetCast kSquare = {"e4m3fn_128x128", LPT_SCALE_RULE_AMAX};
 constexpr PresetCast kNvfp4 = {"nvfp4", LPT_SCALE_RULE_NEAREST};
 constexpr PresetCast kNvfp4Square = {"nvfp4_16x16", LPT_SCALE_RULE_NEAREST};
-constexpr PresetCast kNvfp4Random = {"nvfp4", LPT_SCALE_RULE_HEADROOM, kStochastic};
+constexpr PresetCast kNvfp4Random = {"nvfp4", LPT_SCALE_RULE_NEAREST, kStochastic};
 constexpr PresetCast kQuest = {"mxfp4", LPT_SCALE_RULE_QUEST_NEAREST};
 constexpr PresetCast kRoomyMxfp4 = {"e2m1fn/1x32/e8m0fnu/f32", LPT_SCALE_RULE_THREE_QUARTERS};
 constexpr PresetCast kRoomyMxfp4Random = {"e2m1fn/1x32/e8m0fnu/f32", LPT_SCALE_RULE_THREE_QUARTERS, kStochastic};
@@ -64,6 +65,8 @@ constexpr GemmRule kUnit = {.output_scale = LPT_LINEAR_OUTPUT_SCALE_UNIT};
 constexpr SparseRule kDense = {};
 constexpr SparseRule kRows24 = {.kept = 2, .of = 4};
 constexpr SparseRule kBoth24 = {.kept = 2, .of = 4, .direction = LPT_SPARSE_DIRECTION_BOTH, .interval = 40};
+constexpr SparseRule kMvue12 = {
+    .kept = 1, .of = 2, .rule = LPT_SPARSE_RULE_MVUE, .direction = LPT_SPARSE_DIRECTION_COLUMN};
 constexpr SparseRule kMvue24 = {
     .kept = 2, .of = 4, .rule = LPT_SPARSE_RULE_MVUE, .direction = LPT_SPARSE_DIRECTION_COLUMN};
 
@@ -72,7 +75,8 @@ constexpr RecipePreset kPresets[] = {
     {.name = "bf16", .casts = {kBf16, kBf16, kBf16, kBf16, kBf16, kBf16}},
     {.name = "fp8_trillion",
      .casts = {kTrillion, kTrillion, kTrillionGradient, kTrillionBackward, kTrillionGradient, kTrillionBackward},
-     .scaler = LPT_SCALER_KIND_DELAYED},
+     .scaler = LPT_SCALER_KIND_DELAYED,
+     .zero_rule = LPT_SCALER_ZERO_RULE_ONE},
     {.name = "fp8_current", .casts = {kE4m3, kE4m3, kE5m2, kE4m3, kE5m2, kE4m3}},
     {.name = "mxfp8", .casts = {kMxfp8, kMxfp8, kMxfp8, kMxfp8, kMxfp8, kMxfp8}},
     {.name = "fp8_block", .casts = {kGroup, kSquare, kGroup, kSquare, kGroup, kGroup}},
@@ -80,12 +84,15 @@ constexpr RecipePreset kPresets[] = {
     {.name = "nvfp4_pretrain",
      .casts = {kNvfp4, kNvfp4Square, kNvfp4Random, kNvfp4Square, kNvfp4Random, kNvfp4},
      .gemms = {kPlain, kPlain, kHadamard16Fixed}},
-    {.name = "quartet",
-     .casts = {kQuest, kQuest, kRoomyMxfp4Random, kRoomyMxfp4, kRoomyMxfp4Random, kRoomyMxfp4},
+    {.name = "quartet_v1",
+     .casts = {kQuest, kQuest, kRoomyMxfp4Random, kRoomyMxfp4Random, kRoomyMxfp4Random, kRoomyMxfp4Random},
+     .gemms = {kHadamard32, kQuartetBackward, kQuartetBackward}},
+    {.name = "quartet_neurips",
+     .casts = {kQuest, kQuest, kRoomyMxfp4, kRoomyMxfp4, kRoomyMxfp4, kRoomyMxfp4},
      .gemms = {kHadamard32, kQuartetBackward, kQuartetBackward}},
     {.name = "luq",
      .casts = {kSawb, kSawb, kLogarithmic, kSawb, kLogarithmic, kSawb},
-     .gemms = {kPlain, kTwoDraws, kTwoDraws}},
+     .gemms = {kPlain, kPlain, kTwoDraws}},
     {.name = "halo_0", .casts = {kE4m3, kE4m3, kE4m3, kE4m3, kE4m3, kE4m3}},
     {.name = "halo_1",
      .casts = {kFp6Fine, kFp6Fine, kFp6Wide, kFp6Wide, kFp6Wide, kFp6Wide},
@@ -93,8 +100,8 @@ constexpr RecipePreset kPresets[] = {
     {.name = "halo_2",
      .casts = {kInt8, kInt8, kInt8, kInt8, kInt8, kInt8},
      .gemms = {kHadamard128, kHadamard128Rows, kPlain}},
-    {.name = "coat", .casts = {kE4m3, kE4m3, kE5m2, kE4m3, kE5m2, kGroup}},
-    {.name = "int4_hadamard",
+    {.name = "coat", .casts = {kE4m3, kE4m3, kE5m2, kE4m3, kE5m2, kE4m3}},
+    {.name = "int4_hadamard_sawb",
      .casts = {kSawb, kSawb, kInt4Random, kSawb, kInt4Random, kSawb},
      .gemms = {kHadamard32, kTwoParts, kTwoParts}},
     {.name = "unit_scaling",
@@ -102,6 +109,7 @@ constexpr RecipePreset kPresets[] = {
      .gemms = {kUnit, kUnit, kUnit}},
     {.name = "sparse24", .casts = {}, .sparsity = {kDense, kRows24, kDense}},
     {.name = "sparse24_transposable", .casts = {}, .sparsity = {kDense, kBoth24, kDense}},
+    {.name = "mvue12_gradients", .casts = {}, .sparsity = {kDense, kDense, kMvue12}},
     {.name = "mvue24_gradients", .casts = {}, .sparsity = {kDense, kDense, kMvue24}},
 };
 
@@ -116,7 +124,10 @@ Status recipe_of(const RecipePreset &preset, Recipe &out_recipe) {
   }
   for (int i = 0; i < kGemmCount; ++i) out_recipe.gemms[i] = preset.gemms[i];
   for (int i = 0; i < kOperandCount; ++i) out_recipe.sparsity[i] = preset.sparsity[i];
-  for (lpt_scaler_options &scaler : out_recipe.scalers) scaler.kind = preset.scaler;
+  for (lpt_scaler_options &scaler : out_recipe.scalers) {
+    scaler.kind = preset.scaler;
+    scaler.zero_rule = preset.zero_rule;
+  }
   return {};
 }
 

@@ -20,6 +20,7 @@ struct Emulation {
     }
     lpt_scaler_options scaler_options = LPT_SCALER_OPTIONS_INIT;
     scaler_options.kind = kind;
+    scaler_options.zero_rule = LPT_SCALER_ZERO_RULE_ONE;  // of a delayed scaler only
     for (Scaler &scaler : scalers) EXPECT_TRUE(ok(context, lpt_scaler_create(context, &scaler_options, out(scaler))));
   }
 

@@ -1,9 +1,7 @@
 // Optimizer steps against torch, dynamic trees against bitsandbytes, by golden files of tools/make_optimizer_golden.py.
 // The inputs are drawn again with the same generator. torch has no Lion; its reference is the formula in double.
-#include <fstream>
-#include <sstream>
-
 #include "tests/api/optimizer.hpp"
+#include "tests/formats/golden.hpp"
 
 namespace lpt::test {
 namespace {
@@ -11,18 +9,8 @@ namespace {
 constexpr int kSteps = 100;
 constexpr double kTolerance = 1e-6;
 
-// Returns the rows of a golden file without its comment and header.
-std::vector<std::vector<std::string>> rows_of(const char *name) {
-  std::ifstream file(std::string(LPT_GOLDEN_DIR "/optimizer/") + name);
-  EXPECT_TRUE(file.is_open()) << name;
-  std::vector<std::vector<std::string>> rows;
-  std::string line;
-  for (int number = 0; std::getline(file, line); ++number) {
-    if (number < 2) continue;
-    std::istringstream cells(line);
-    rows.emplace_back();
-    for (std::string cell; std::getline(cells, cell, ',');) rows.back().push_back(cell);
-  }
+std::vector<golden::Row> rows_of(const char *name) {
+  std::vector<golden::Row> rows = golden::read(name, "optimizer");
   EXPECT_GT(rows.size(), 0u) << name;
   return rows;
 }
@@ -30,14 +18,12 @@ std::vector<std::vector<std::string>> rows_of(const char *name) {
 double number_in(const std::string &cell) { return std::strtod(cell.c_str(), nullptr); }
 size_t count_in(const std::string &cell) { return std::strtoul(cell.c_str(), nullptr, 10); }
 
-// Draws multiples of 2^-23 in [-1, 1) from SplitMix64, as the script does.
+// Draws multiples of 2^-23 in [-1, 1), as the script does.
 std::vector<float> draw(uint64_t seed, size_t count) {
+  golden::SplitMix64 random(seed);
   std::vector<float> numbers(count);
   for (float &number : numbers) {
-    uint64_t z = seed += 0x9E3779B97F4A7C15u;
-    z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9u;
-    z = (z ^ (z >> 27)) * 0x94D049BB133111EBu;
-    number = static_cast<float>(static_cast<double>((z ^ (z >> 31)) >> 40) * 0x1p-23 - 1.0);
+    number = static_cast<float>(static_cast<double>(random.next() >> 40) * 0x1p-23 - 1.0);
   }
   return numbers;
 }
@@ -79,7 +65,7 @@ void expect_torch(const std::string &method, const Setting &setting) {
   size_t count = 0;
   std::vector<double> values;
   int compared = 0;
-  for (const std::vector<std::string> &row : rows_of("steps.csv")) {
+  for (const golden::Row &row : rows_of("steps")) {
     if (row[0] != method) continue;
     if (count_in(row[1]) != count) {
       count = count_in(row[1]);
@@ -132,7 +118,7 @@ TEST(OptimizerGolden, LionIsItsFormula) {
 TEST(OptimizerGolden, ClipsAsTorch) {
   const Context context = make_context();
   lpt_context *c = context.get();
-  for (const std::vector<std::string> &row : rows_of("clip.csv")) {
+  for (const golden::Row &row : rows_of("clip")) {
     Optimizer optimizer;
     const lpt_optimizer_options options = options_of(LPT_OPTIMIZER_METHOD_SGD);
     ASSERT_TRUE(ok(c, lpt_optimizer_create(c, &options, out(optimizer))));
@@ -179,7 +165,7 @@ size_t second_code(size_t count) { return first_code(count) + count + 12; }
 
 std::vector<float> levels_of(bool is_signed) {
   std::vector<float> levels;
-  for (const std::vector<std::string> &row : rows_of("maps.csv")) {
+  for (const golden::Row &row : rows_of("maps")) {
     const auto bits = static_cast<uint32_t>(std::strtoul(row[is_signed ? 1 : 2].c_str(), nullptr, 16));
     levels.emplace_back();
     std::memcpy(&levels.back(), &bits, sizeof bits);
@@ -221,7 +207,7 @@ TEST(OptimizerGolden, DynamicCodesAreThoseOfBitsandbytes) {
   std::vector<float> roots;
   for (const float number : signed_numbers) roots.push_back(std::sqrt(std::fabs(number)));
   const std::vector<uint8_t> first = dynamic_state(signed_numbers), second = dynamic_state(roots);
-  for (const std::vector<std::string> &row : rows_of("codes.csv")) {
+  for (const golden::Row &row : rows_of("codes")) {
     const size_t index = count_in(row[1]);
     const size_t found = row[0] == "signed" ? first[first_code(2000) + index] : second[second_code(2000) + index];
     EXPECT_EQ(found, count_in(row[2])) << row[0] << ' ' << index;

@@ -38,12 +38,12 @@ inline lpt_linear_gemm_options gemm_options(int32_t hadamard_size, lpt_hadamard_
 inline std::vector<RecipeModel> recipe_models() {
   const CastModel bf16{"bf16"};
   const CastModel e4m3{"e4m3fn/tensor/f32", LPT_SCALE_RULE_AMAX}, e5m2{"e5m2/tensor/f32", LPT_SCALE_RULE_AMAX};
-  const CastModel power4{"e4m3fn_tensor", LPT_SCALE_RULE_POWER_OF_TWO};
-  const CastModel power5{"e5m2_tensor", LPT_SCALE_RULE_POWER_OF_TWO};
-  const CastModel power5_random{"e5m2_tensor", LPT_SCALE_RULE_POWER_OF_TWO, true};
+  // The first step, in which the scales are 1.
+  const CastModel one4{"e4m3fn_tensor", LPT_SCALE_RULE_FIXED}, one5{"e5m2_tensor", LPT_SCALE_RULE_FIXED};
+  const CastModel one5_random{"e5m2_tensor", LPT_SCALE_RULE_FIXED, true};
   const CastModel mxfp8{"e4m3fn/1x32/e8m0fnu", LPT_SCALE_RULE_ROUND_UP};
   const CastModel row{"e4m3fn/1x128/f32", LPT_SCALE_RULE_AMAX}, square{"e4m3fn/128x128/f32", LPT_SCALE_RULE_AMAX};
-  const CastModel nv{"nvfp4", LPT_SCALE_RULE_NEAREST}, nv_random{"nvfp4", LPT_SCALE_RULE_HEADROOM, true};
+  const CastModel nv{"nvfp4", LPT_SCALE_RULE_NEAREST}, nv_random{"nvfp4", LPT_SCALE_RULE_NEAREST, true};
   const CastModel nv_square{"nvfp4_16x16", LPT_SCALE_RULE_NEAREST};
   const CastModel quest{"mxfp4", LPT_SCALE_RULE_QUEST_NEAREST};
   const CastModel roomy{"e2m1fn/1x32/e8m0fnu/f32", LPT_SCALE_RULE_THREE_QUARTERS};
@@ -66,7 +66,7 @@ inline std::vector<RecipeModel> recipe_models() {
   return {
       {"f32", {}},
       {"bf16", {bf16, bf16, bf16, bf16, bf16, bf16}},
-      {"fp8_trillion", {power4, power4, power5_random, power5, power5_random, power5}},
+      {"fp8_trillion", {one4, one4, one5_random, one5, one5_random, one5}},
       {"fp8_current", {e4m3, e4m3, e5m2, e4m3, e5m2, e4m3}},
       {"mxfp8", {mxfp8, mxfp8, mxfp8, mxfp8, mxfp8, mxfp8}},
       {"fp8_block", {row, square, row, square, row, row}},
@@ -74,15 +74,18 @@ inline std::vector<RecipeModel> recipe_models() {
       {"nvfp4_pretrain",
        {nv, nv_square, nv_random, nv_square, nv_random, nv},
        {none, none, gemm_options(16, LPT_HADAMARD_SIGNS_FIXED)}},
-      {"quartet", {quest, quest, roomy_random, roomy, roomy_random, roomy}, {gemm_options(32), clipped, clipped}},
-      {"luq", {sawb, sawb, log_random, sawb, log_random, sawb}, {none, twice, twice}},
+      {"quartet_v1",
+       {quest, quest, roomy_random, roomy_random, roomy_random, roomy_random},
+       {gemm_options(32), clipped, clipped}},
+      {"quartet_neurips", {quest, quest, roomy, roomy, roomy, roomy}, {gemm_options(32), clipped, clipped}},
+      {"luq", {sawb, sawb, log_random, sawb, log_random, sawb}, {none, none, twice}},
       {"halo_0", {e4m3, e4m3, e4m3, e4m3, e4m3, e4m3}},
       {"halo_1", {fine, fine, wide, wide, wide, wide}, {gemm_options(128), none, none}},
       {"halo_2",
        {int8, int8, int8, int8, int8, int8},
        {gemm_options(128), gemm_options(128, LPT_HADAMARD_SIGNS_NONE, LPT_HADAMARD_AXIS_ROWS), none}},
-      {"coat", {e4m3, e4m3, e5m2, e4m3, e5m2, row}},
-      {"int4_hadamard", {sawb, sawb, int4_random, sawb, int4_random, sawb}, {gemm_options(32), parts, parts}},
+      {"coat", {e4m3, e4m3, e5m2, e4m3, e5m2, e4m3}},
+      {"int4_hadamard_sawb", {sawb, sawb, int4_random, sawb, int4_random, sawb}, {gemm_options(32), parts, parts}},
       {"unit_scaling", {plain4, plain4, plain5, plain4, plain5, plain4}, {unit, unit, unit}},
   };
 }

@@ -10,7 +10,8 @@ TEST(Recipe, NamesAreThoseThatAreModelled) {
   std::vector<std::string> expected, found;
   for (const RecipeModel &model : recipe_models()) expected.push_back(model.name);
   // Based on f32: linear_sparse_test.cpp tests them.
-  for (const char *sparse : {"sparse24", "sparse24_transposable", "mvue24_gradients"}) expected.push_back(sparse);
+  for (const char *sparse : {"sparse24", "sparse24_transposable", "mvue12_gradients", "mvue24_gradients"})
+    expected.push_back(sparse);
   for (int64_t i = 0; i < lpt_recipe_count(); ++i) found.push_back(lpt_recipe_name(i));
   EXPECT_EQ(expected, found);
   EXPECT_EQ(nullptr, lpt_recipe_name(-1));
@@ -57,7 +58,7 @@ TEST(Recipe, EqualsItsModelForAnyShape) {
 
 TEST(Recipe, TakesAnySourceInEachBackwardGemm) {
   const Context context = make_context();
-  for (const char *name : {"quartet", "int4_hadamard", "bf16"}) {
+  for (const char *name : {"quartet_v1", "int4_hadamard_sawb", "bf16"}) {
     for (RecipeModel &model : recipe_models()) {
       if (std::string(name) != model.name) continue;
       for (int combination = 0; combination < 9; ++combination) {
@@ -209,13 +210,14 @@ TEST(Recipe, TakesTheBytesThatItsPageTells) {
                {"fp8_block", 16, 8.25},
                {"fp4_all_the_way", 2 * kNvfp4, kNvfp4},
                {"nvfp4_pretrain", 8 + 16.0 / 256, kNvfp4},
-               {"quartet", 2 * kMxfp4 + 1, kMxfp4 + 1},
+               {"quartet_v1", 2 * kMxfp4 + 1, kMxfp4 + 1},
+               {"quartet_neurips", 2 * kMxfp4 + 1, kMxfp4 + 1},
                {"luq", 4, 4},
                {"halo_0", 8, 8},
                {"halo_1", 12, 6},
                {"halo_2", 16, 8},
-               {"coat", 8, 8.25},
-               {"int4_hadamard", 5, 5},
+               {"coat", 8, 8},
+               {"int4_hadamard_sawb", 5, 5},
                {"unit_scaling", 8, 8}};
   for (const auto &[name, weight_bits, saved_bits] : cases) {
     const Recipe recipe = make_recipe(context.get(), name);

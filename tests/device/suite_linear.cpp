@@ -283,7 +283,7 @@ TEST_F(DeviceLinear, IsRecordedAsThatOfTheCpu) {
 // Bound of a GEMM of k terms: k roundings of sums of at most k · amax · amax, plus a few of factors, on both sides. A
 // dequantized value may exceed the amax of its cast by a quarter.
 TEST_F(DeviceLinear, IsNearThatOfTheCpu) {
-  for (const char *name : {"bf16", "fp8_trillion", "fp8_current", "mxfp8", "fp8_block", "fp4_all_the_way", "quartet",
+  for (const char *name : {"bf16", "fp8_trillion", "fp8_current", "mxfp8", "fp8_block", "fp4_all_the_way", "quartet_v1",
                            "halo_0", "coat", "unit_scaling", "random_signs", "two_parts", "four_draws"}) {
     for (const LayerShape &shape : kShapes) {
       SCOPED_TRACE(std::string(name) + ", " + std::to_string(shape.rows) + " rows");

@@ -20,8 +20,8 @@ struct NamedElement {
 using Row = std::vector<std::string>;
 
 // Returns the rows of a file after its comment and header; no rows if it cannot be read.
-inline std::vector<Row> read(const std::string &name) {
-  std::ifstream file(std::string(LPT_GOLDEN_DIR) + "/formats/" + name + ".csv");
+inline std::vector<Row> read(const std::string &name, const std::string &folder = "formats") {
+  std::ifstream file(std::string(LPT_GOLDEN_DIR) + "/" + folder + "/" + name + ".csv");
   std::vector<Row> rows;
   bool is_past_header = false;
   for (std::string line; std::getline(file, line);) {

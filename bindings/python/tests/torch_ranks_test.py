@@ -83,7 +83,7 @@ class Slices(unittest.TestCase):
 
         def body(comm):
             results = []
-            for recipe in ("fp8_current", "fp8_trillion", "quartet"):
+            for recipe in ("fp8_current", "fp8_trillion", "quartet_v1"):
                 model, one = self.split(comm, full, recipe), x.clone().requires_grad_()
                 y = model(one)
                 y.backward(gradient)
