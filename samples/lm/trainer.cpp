@@ -249,7 +249,11 @@ double Trainer::step() {
     measured_.kept.push_back(kept);
   }
   const std::vector<lpt_linear *> linears = handles_of(model_.linears());
-  check(context, lpt_linear_update_scalers(context, linears.data(), static_cast<int64_t>(linears.size())));
+  const auto linear_count = static_cast<int64_t>(linears.size());
+  if (parallel_.data != nullptr) {
+    check(context, lpt_linear_share_amax(context, parallel_.data->handle(), linears.data(), linear_count));
+  }
+  check(context, lpt_linear_update_scalers(context, linears.data(), linear_count));
   end_step(loss);
   clock_.end_step(context);
   return loss;
