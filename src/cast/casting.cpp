@@ -127,7 +127,12 @@ Status CastPipeline::select_kernels(CastOutput &job) {
                           {request.target.format.id, job.decoded.format.id}, &job.decode_kernel));
   }
   if (cast_.sums != nullptr && &job == &jobs_[0]) {
-    const CastStatisticsRequest sums{request.source, request.target, nullptr};
+    CastStatisticsRequest sums{request.source, request.target, nullptr};
+    if (is_copied_for_sums()) {
+      sums.source = dense_view(LPT_FORMAT_F32, request.source.data, request.source.rows, request.source.columns);
+      LPT_TRY(select_kernel(context_, "hadamard", hadamard_kernels(), HadamardRequest{request.source, sums.source},
+                            {source_.format.id}, &rotations_[1]));
+    }
     LPT_TRY(select_kernel(context_, "cast_statistics", cast_statistics_kernels(), sums,
                           {source_.format.id, request.target.format.id}, &sums_kernel_));
   }

@@ -127,6 +127,9 @@ class CastPipeline {
   MatrixView prepared(const CastOutput &job, const Tile &tile, std::byte *scratch) const;
   MatrixView tile_source(const CastOutput &job, const Tile &tile, std::byte *scratch) const;
 
+  // Returns true if tiles are copied before statistics are computed: SIMD kernels of statistics read rows.
+  bool is_copied_for_sums() const;
+
   Status finish();
 
   Context &context_;

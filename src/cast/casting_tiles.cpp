@@ -145,6 +145,10 @@ MatrixView CastPipeline::prepared(const CastOutput &job, const Tile &tile, std::
   return rotation.target;
 }
 
+bool CastPipeline::is_copied_for_sums() const {
+  return cast_.sums != nullptr && !cast_.preparation.is_needed() && jobs_[0].request.source.column_stride != 1;
+}
+
 MatrixView CastPipeline::tile_source(const CastOutput &job, const Tile &tile, std::byte *scratch) const {
   return cast_.preparation.is_needed() ? prepared(job, tile, scratch) : cut(job, job.request.source, tile);
 }
@@ -153,7 +157,8 @@ Status CastPipeline::run_tiles() {
   const Tiles tiles = cut_in_tiles();
   const Parts parts = split_reported(context_, tiles.count(), tiles.tile_rows * tiles.tile_columns);
   Scratch scratch;
-  if (cast_.preparation.is_needed()) LPT_TRY(take_scratch(parts.count, tile_bytes(tiles), scratch.prepared));
+  const bool has_copies = cast_.preparation.is_needed() || is_copied_for_sums();
+  if (has_copies) LPT_TRY(take_scratch(parts.count, tile_bytes(tiles), scratch.prepared));
   if (jobs_[0].is_in_scratch) {
     MatrixView unused;
     const int64_t rows = std::min(tiles.tile_rows, tiles.rows);
@@ -202,7 +207,14 @@ void CastPipeline::run_tile(const CastOutput &job, const Tile &tile, const Scrat
   const int64_t column = job.is_transposed ? tile.row : tile.column;
   part.random.offset += row * part.random.row_stride + column * part.random_column_stride;
   run_part(job, part, found);
-  if (sums != nullptr) sums_kernel_->run({part.source, part.target, sums});
+  if (sums != nullptr) {
+    HadamardRequest copy{part.source, part.source};
+    if (is_copied_for_sums()) {
+      copy.target = dense_view(LPT_FORMAT_F32, scratch.prepared[part_index], part.source.rows, part.source.columns);
+      rotations_[1]->run(copy);
+    }
+    sums_kernel_->run({copy.target, part.target, sums});
+  }
   if (job.decode_kernel != nullptr) job.decode_kernel->run({part.target, cut(job, job.decoded, tile)});
 }
 

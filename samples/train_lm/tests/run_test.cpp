@@ -285,6 +285,29 @@ void averages_over_complete_passes(const std::string &folder, lm::Expect &expect
                           alone.validation.back()));
 }
 
+// Weights, moments, and the amaxes of delayed scales, although each rank casts other batches.
+void has_the_same_state_on_data_ranks(const std::string &folder, lm::Expect &expect) {
+  train_lm::Options options = small_options(folder, "data_ranks");
+  options.train.steps = 3;
+  const lm::Grid grid{.tensor = 1, .data = 2};
+  const lm::ByteText text = lm::ByteText::read(options.data);
+  std::vector<lm::OwnRank> ranks = lm::make_local_ranks(grid, options.train.shape.width, {});
+  std::vector<std::unique_ptr<lm::Trainer>> trainers;
+  for (const lm::OwnRank &rank : ranks) {
+    trainers.push_back(std::make_unique<lm::Trainer>(options.train, lm::precision_of("fp8_trillion"), text, 1,
+                                                     rank.parallel(grid)));
+  }
+  lm::train_side_by_side(trainers, 3, [](std::span<const lm::Standing>) {});
+  std::vector<std::string> states;
+  for (const std::unique_ptr<lm::Trainer> &trainer : trainers) {
+    lm::ArchiveWriter archive;
+    trainer->save(archive, "rank");
+    archive.write(folder + "/rank.bin");
+    states.push_back(read(folder + "/rank.bin"));
+  }
+  expect.that(states[0].size() > 1000 && states[0] == states[1], "data-parallel ranks have the same state");
+}
+
 // A threshold that no rank reaches changes no bit. If all ranks stop at once, every step is skipped.
 void drops_nothing_or_all(const std::string &folder, lm::Expect &expect) {
   const auto measured_of = [&](const char *name, double threshold) {
@@ -420,7 +443,6 @@ int main(int argument_count, char **arguments) {
   learns_in_ranks(folder, expect);
   learns_by_every_name(folder, expect);
   goes_on_bit_for_bit(folder, "fp8_trillion", 1, Raises::kNothing, expect);
-  // A checkpoint has the scales of one data-parallel rank: all of them have the same.
   goes_on_bit_for_bit(folder, "fp8_trillion", 2, Raises::kNothing, expect, {.tensor = 1, .data = 2});
   goes_on_bit_for_bit(folder, "coat", 1, Raises::kNothing, expect);
   goes_on_bit_for_bit(folder, "quartet_v1", 2, Raises::kBackward, expect);
@@ -430,6 +452,7 @@ int main(int argument_count, char **arguments) {
   goes_on_bit_for_bit(folder, "fully_sparse24", 2, Raises::kNothing, expect);
   goes_on_bit_for_bit(folder, "sparse24_from_dense", 1, Raises::kNothing, expect);
   averages_over_complete_passes(folder, expect);
+  has_the_same_state_on_data_ranks(folder, expect);
   drops_nothing_or_all(folder, expect);
   drops_stragglers(folder, expect);
   rejects_bad_options(folder, expect);
