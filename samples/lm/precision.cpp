@@ -101,11 +101,13 @@ struct NamedRaise {
   const char *name;
   Raised raised;
 };
-constexpr std::array<NamedRaise, 5> kRaises = {{{"nothing", Raised::kNothing},
+constexpr std::array<NamedRaise, 7> kRaises = {{{"nothing", Raised::kNothing},
                                                 {"forward", Raised::kForward},
                                                 {"backward", Raised::kBackward},
                                                 {"all", Raised::kAll},
-                                                {"all_f32", Raised::kAllF32}}};
+                                                {"all_f32", Raised::kAllF32},
+                                                {"qaf", Raised::kQaf},
+                                                {"fnt", Raised::kFnt}}};
 
 template <typename List>
 std::vector<std::string> names_of(const List &list) {
@@ -128,6 +130,9 @@ const auto &find(const char *what, const List &list, const std::string &name) {
 bool is_raised(Raised raised, lpt_linear_gemm gemm) {
   if (raised == Raised::kAll || raised == Raised::kAllF32) {
     return true;
+  }
+  if (raised == Raised::kFnt) {
+    return gemm == LPT_LINEAR_GEMM_WGRAD;  // it has no weight
   }
   return raised != Raised::kNothing && (raised == Raised::kForward) == (gemm == LPT_LINEAR_GEMM_FORWARD);
 }
@@ -201,10 +206,18 @@ Recipe make_named(lpt_context *context, const std::string &name) {
 Recipe make_block_recipe(lpt_context *context, const Precision &precision, bool is_last_block) {
   const bool is_high = is_last_block && precision.is_last_block_high;
   Recipe recipe = make_named(context, is_high ? precision.head_recipe : precision.recipe);
+  if (precision.recipe == "f32") {
+    return recipe;  // nothing to raise
+  }
   for (const lpt_linear_gemm gemm : {LPT_LINEAR_GEMM_FORWARD, LPT_LINEAR_GEMM_DGRAD, LPT_LINEAR_GEMM_WGRAD}) {
     if (is_raised(precision.raised, gemm)) {
       const lpt_format format = precision.raised == Raised::kAllF32 ? LPT_FORMAT_NONE : LPT_FORMAT_BF16;
       check(context, lpt_recipe_set_high_precision(context, recipe.get(), gemm, format));
+    }
+  }
+  if (precision.raised == Raised::kFnt) {
+    for (const lpt_linear_cast cast : {LPT_LINEAR_CAST_FORWARD_INPUT, LPT_LINEAR_CAST_DGRAD_GRADIENT}) {
+      check(context, lpt_recipe_set_cast(context, recipe.get(), cast, LPT_FORMAT_BF16, nullptr));
     }
   }
   return recipe;

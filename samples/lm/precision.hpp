@@ -20,8 +20,10 @@ struct StateFormats {
   lpt_rounding weight_rounding = LPT_ROUNDING_NEAREST_EVEN;
 };
 
-// The GEMMs that a run computes in bf16 at its end, or in f32.
-enum class Raised { kNothing, kForward, kBackward, kAll, kAllF32 };
+// What a run computes in bf16 at its end, or in f32. The last two also change the learning rates of these steps:
+//   kQaf  backward GEMMs (arXiv 2505.19115): 40 steps of warm-up, then half a cosine
+//   kFnt  all operands but the weights (arXiv 2112.10769): up for half of the steps, then down to zero
+enum class Raised { kNothing, kForward, kBackward, kAll, kAllF32, kQaf, kFnt };
 
 struct Precision {
   std::string recipe = "f32";
@@ -44,7 +46,7 @@ Precision precision_of(const std::string &recipe, const std::string &state = "",
 // Returns the same model in f32, the reference for its gradients.
 Precision exact(const Precision &precision);
 
-// Throws Error for an unknown name: "nothing", "forward", "backward", "all" or "all_f32".
+// Throws Error for an unknown name: "nothing", "forward", "backward", "all", "all_f32", "qaf" or "fnt".
 Raised raised_of(const std::string &name);
 
 std::vector<std::string> recipe_names();

@@ -18,6 +18,7 @@ namespace {
 
 constexpr double kWarmUpShare = 0.05;
 constexpr double kFinalShare = 0.1;
+constexpr double kQafWarmUp = 40.0;
 
 class Stopwatch {
  public:
@@ -58,15 +59,37 @@ std::vector<lpt_linear *> handles_of(const std::vector<Linear *> &linears) {
 
 }  // namespace
 
-double learning_rate_at(const TrainSettings &settings, int64_t step) {
-  const auto now = static_cast<double>(step);
-  const double warm_up = std::ceil(kWarmUpShare * static_cast<double>(settings.steps));
+namespace {
+
+int64_t first_raised_step(const TrainSettings &settings) {
+  return static_cast<int64_t>(std::ceil(settings.raised_from * static_cast<double>(settings.steps)));
+}
+
+// Returns the share of the peak at step `now` of `steps`: linear warm-up, then half a cosine.
+double cosine_share(double now, double steps, double warm_up) {
   if (now < warm_up) {
-    return settings.learning_rate * (now + 1.0) / warm_up;
+    return (now + 1.0) / warm_up;
   }
-  const double way = (now - warm_up) / std::max(1.0, static_cast<double>(settings.steps) - warm_up);
-  const double cosine = 0.5 * (1.0 + std::cos(std::numbers::pi * way));
-  return settings.learning_rate * (kFinalShare + (1.0 - kFinalShare) * cosine);
+  const double way = (now - warm_up) / std::max(1.0, steps - warm_up);
+  return kFinalShare + (1.0 - kFinalShare) * 0.5 * (1.0 + std::cos(std::numbers::pi * way));
+}
+
+}  // namespace
+
+double learning_rate_at(const TrainSettings &settings, int64_t step) {
+  const bool has_own_rates = settings.raised == Raised::kQaf || settings.raised == Raised::kFnt;
+  const auto all = static_cast<double>(settings.steps);
+  const double first = has_own_rates ? static_cast<double>(first_raised_step(settings)) : all;
+  const auto now = static_cast<double>(step);
+  if (now < first) {
+    return settings.learning_rate * cosine_share(now, first, std::ceil(kWarmUpShare * first));
+  }
+  const double last = all - first;
+  if (settings.raised == Raised::kQaf) {
+    return settings.learning_rate * cosine_share(now - first, last, std::min(kQafWarmUp, last));
+  }
+  const double half = std::max(1.0, std::floor(0.5 * last));
+  return settings.learning_rate * std::min((now - first + 1.0) / half, (all - now) / std::max(1.0, last - half));
 }
 
 double Measured::training_seconds() const { return std::accumulate(step_seconds.begin(), step_seconds.end(), 0.0); }
@@ -306,13 +329,9 @@ void Trainer::end_dense_part_if_due() {
   is_dense_part_ = false;
 }
 
-int64_t Trainer::first_raised_step() const {
-  return static_cast<int64_t>(std::ceil(settings_.raised_from * static_cast<double>(settings_.steps)));
-}
-
 // After a fraction of the steps, the GEMMs named by the settings are computed in bf16.
 void Trainer::raise_if_due() {
-  if (settings_.raised == Raised::kNothing || is_raised_ || steps_done() < first_raised_step()) {
+  if (settings_.raised == Raised::kNothing || is_raised_ || steps_done() < first_raised_step(settings_)) {
     return;
   }
   model_.raise(context_.get(), settings_.raised, static_cast<uint32_t>(steps_done()));

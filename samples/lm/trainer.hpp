@@ -36,7 +36,8 @@ struct TrainSettings {
   DropSettings drop;
 };
 
-// Linear warm-up over the first twentieth, then half a cosine down to a tenth of the peak.
+// Linear warm-up over the first twentieth, then half a cosine down to a tenth of the peak. With kQaf and kFnt, these are the rates
+// of the steps before the raised ones; those have rates of their own.
 double learning_rate_at(const TrainSettings &settings, int64_t step);
 
 struct Measured {
@@ -122,7 +123,6 @@ class Trainer {
   void raise_if_due();
   void end_dense_part_if_due();
   void decay_masked_weights(double passes);
-  int64_t first_raised_step() const;
   Pass pass_of(int64_t micro_batch, bool is_training) const;
 
   TrainSettings settings_;

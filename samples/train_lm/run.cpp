@@ -91,7 +91,6 @@ void Run::add_twin(const std::string &name, const std::string &recipe, const lm:
   const bool is_twin = !twins_.empty();
   lm::TrainSettings settings = options_.train;
   if (is_twin && !is_in_part(options_)) {
-    settings.raised = lm::Raised::kNothing;
     settings.is_watched = false;
     settings.pilot_budget = 0.0;
   }

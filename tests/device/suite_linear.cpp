@@ -99,7 +99,7 @@ class DeviceLinear : public Devices {
 
   // Checks equal bytes, except if FP8 is saved transposed: then only the size, because the weight gradient checks the contents.
   void expect_saved(const Taken &oracle, const Taken &found, const std::string &name) {
-    for (const char *const transposed_copy : {"fp8_current", "halo_0", "unit_scaling"}) {
+    for (const char *const transposed_copy : {"fp8_current", "halo_0", "coat", "unit_scaling"}) {
       if (name != transposed_copy) continue;
       EXPECT_EQ(bytes_of(cpu(), oracle.saved.get()).size(), bytes_on_device(found.saved.get()).size());
       return;
@@ -353,7 +353,7 @@ TEST_F(DeviceLinear, TellsTheRowsOfACheckAndQueuesNothing) {
 
 // All three GEMMs of an 8-bit element use FP8 tensor cores: no operand is converted to more bits.
 TEST_F(DeviceLinear, MultipliesBytesAlongTheirRows) {
-  for (const char *name : {"fp8_current", "halo_0", "unit_scaling"}) {
+  for (const char *name : {"fp8_current", "halo_0", "coat", "unit_scaling"}) {
     const Linear linear = make_linear(gpu(), make_recipe(gpu(), name).get(), 48, 64);
     const Given given = given_on_device(batch(kShapes[0], 540, LPT_FORMAT_BF16));
     const Tensor saved = make_saved(gpu(), linear.get(), 32), y = make_tensor(gpu(), LPT_FORMAT_BF16, 32, 64);

@@ -11,6 +11,7 @@
 #include <fstream>
 #include <iterator>
 #include <memory>
+#include <numbers>
 #include <span>
 #include <string>
 #include <vector>
@@ -182,7 +183,7 @@ void learns_by_every_name(const std::string &folder, lm::Expect &expect) {
   }
 }
 
-enum class Raises { kNothing, kBackward, kByAutopilot };
+enum class Raises { kNothing, kBackward, kFnt, kByAutopilot };
 
 void goes_on_bit_for_bit(const std::string &folder, const std::string &recipe, int64_t micro_batches, Raises raises,
                          lm::Expect &expect, const lm::Grid &grid = {}) {
@@ -193,8 +194,8 @@ void goes_on_bit_for_bit(const std::string &folder, const std::string &recipe, i
     options.train.micro_batches = micro_batches;
     options.grid = grid;
     options.synced = grid.tensor > 1 ? 0.5 : 1.0;
-    if (raises == Raises::kBackward) {
-      options.train.raised = lm::Raised::kBackward;
+    if (raises == Raises::kBackward || raises == Raises::kFnt) {
+      options.train.raised = raises == Raises::kFnt ? lm::Raised::kFnt : lm::Raised::kBackward;
       options.train.raised_from = 0.3;  // before the stop
     }
     options.train.pilot_budget = raises == Raises::kByAutopilot ? 0.65 : 0.0;
@@ -294,8 +295,8 @@ void has_the_same_state_on_data_ranks(const std::string &folder, lm::Expect &exp
   std::vector<lm::OwnRank> ranks = lm::make_local_ranks(grid, options.train.shape.width, {});
   std::vector<std::unique_ptr<lm::Trainer>> trainers;
   for (const lm::OwnRank &rank : ranks) {
-    trainers.push_back(std::make_unique<lm::Trainer>(options.train, lm::precision_of("fp8_trillion"), text, 1,
-                                                     rank.parallel(grid)));
+    trainers.push_back(
+        std::make_unique<lm::Trainer>(options.train, lm::precision_of("fp8_trillion"), text, 1, rank.parallel(grid)));
   }
   lm::train_side_by_side(trainers, 3, [](std::span<const lm::Standing>) {});
   std::vector<std::string> states;
@@ -405,6 +406,24 @@ void rejects_bad_settings(lm::Expect &expect) {
   rejects({"--micro-batch-seconds", "1e4"}, "--micro-batch-seconds is 10000, expected 0 to 1000");
 }
 
+// The rates of 1000 steps with a peak of 1, as the papers state them.
+void has_the_rates_of_its_end(lm::Expect &expect) {
+  lm::TrainSettings settings{.steps = 1000, .learning_rate = 1.0, .raised_from = 0.8};
+  const auto rates_are = [&](lm::Raised raised, std::vector<std::pair<int64_t, double>> rates) {
+    settings.raised = raised;
+    for (const auto &[step, rate] : rates) {
+      const double found = lm::learning_rate_at(settings, step);
+      expect.that(std::abs(found - rate) < 1e-12,
+                  fmt::format("step {} has the rate {}, expected {}", step, found, rate));
+    }
+  };
+  const double last = 0.55 - 0.45 * std::cos(std::numbers::pi / 950.0);  // half a cosine over 950 steps
+  rates_are(lm::Raised::kAll, {{0, 1.0 / 50}, {49, 1.0}, {525, 0.55}, {999, last}});
+  rates_are(lm::Raised::kQaf, {{0, 1.0 / 40}, {39, 1.0}, {420, 0.55}, {800, 1.0 / 40}, {839, 1.0}, {920, 0.55}});
+  rates_are(lm::Raised::kFnt,
+            {{0, 1.0 / 40}, {420, 0.55}, {800, 0.01}, {899, 1.0}, {900, 1.0}, {950, 0.5}, {999, 0.01}});
+}
+
 void rejects_bad_options(const std::string &folder, lm::Expect &expect) {
   train_lm::Options options = small_options(folder, "wrong");
   const std::string good = read(folder + "/first_fp8_trillion_1_1/checkpoint.bin");
@@ -446,6 +465,7 @@ int main(int argument_count, char **arguments) {
   goes_on_bit_for_bit(folder, "fp8_trillion", 2, Raises::kNothing, expect, {.tensor = 1, .data = 2});
   goes_on_bit_for_bit(folder, "coat", 1, Raises::kNothing, expect);
   goes_on_bit_for_bit(folder, "quartet_v1", 2, Raises::kBackward, expect);
+  goes_on_bit_for_bit(folder, "luq", 1, Raises::kFnt, expect);
   goes_on_bit_for_bit(folder, "quartet_v1", 2, Raises::kNothing, expect, {.tensor = 2, .data = 2});
   goes_on_bit_for_bit(folder, "fp4_all_the_way", 1, Raises::kByAutopilot, expect);
   goes_on_bit_for_bit(folder, "fp8_trillion", 2, Raises::kByAutopilot, expect);
@@ -455,6 +475,7 @@ int main(int argument_count, char **arguments) {
   has_the_same_state_on_data_ranks(folder, expect);
   drops_nothing_or_all(folder, expect);
   drops_stragglers(folder, expect);
+  has_the_rates_of_its_end(expect);
   rejects_bad_options(folder, expect);
   rejects_bad_settings(expect);
   return expect.exit_code();
