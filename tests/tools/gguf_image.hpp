@@ -9,8 +9,8 @@
 namespace tool_tests {
 
 // Numbers of enum ggml_type and of enum gguf_metadata_value_type.
-enum GgmlNumber : uint32_t { kF32 = 0, kF16 = 1, kQ4_0 = 2, kQ4_1 = 3, kQ8_0 = 8, kQ4_K = 12, kI32 = 26, kF64 = 28 };
-enum MoreGgmlNumbers : uint32_t { kBF16 = 30, kMxfp4 = 39 };
+enum GgmlNumber : uint32_t { kF32 = 0, kF16 = 1, kQ4_0 = 2, kQ4_1 = 3, kQ8_0 = 8, kQ4_K = 12, kQ6_K = 14 };
+enum MoreGgmlNumbers : uint32_t { kIQ2_XXS = 16, kI32 = 26, kF64 = 28, kBF16 = 30, kMxfp4 = 39 };
 enum GgufValueNumber : uint32_t { kGgufUint8 = 0, kGgufUint32 = 4, kGgufBool = 7, kGgufString = 8, kGgufArray = 9 };
 
 std::string u32_bytes(uint32_t value);

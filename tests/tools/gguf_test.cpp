@@ -303,11 +303,11 @@ void expect_rejected(const Workplace &workplace, const std::string &input, const
 
 TEST(GgufConvert, RejectsWhatItCannotDecode) {
   const Workplace workplace;
-  const GgufTensor k_quant = {"blk.0.weight", {256, 16}, kQ4_K, std::string(16 * 144, '\1')};
-  workplace.write("k.gguf", gguf_image({k_quant, {"f", {16, 16}, kF32, std::string(1024, '\0')}}).bytes());
+  const GgufTensor unknown = {"blk.0.weight", {256, 16}, kIQ2_XXS, std::string(16 * 66, '\1')};
+  workplace.write("k.gguf", gguf_image({unknown, {"f", {16, 16}, kF32, std::string(1024, '\0')}}).bytes());
   for (const std::string format : {"f32", "nvfp4"}) {
     expect_rejected(workplace, "k.gguf", {"--to", format, "--exclude", "blk"},
-                    {"k.gguf", "\"blk.0.weight\"", "Q4_K", "Q4_0, Q4_1, Q8_0, MXFP4"});
+                    {"k.gguf", "\"blk.0.weight\"", "IQ2_XXS", "Q4_0, Q4_1, Q5_0, Q5_1, Q8_0, Q2_K,"});
   }
   std::string blocks = random_blocks(kMxfp4, 32, 1);
   blocks[17 * 5] = '\xFF';

@@ -40,7 +40,18 @@ inline void check_soundness(const std::string &bytes) {
   if (again.tensors.size() != header.tensors.size() || again.metadata != header.metadata) std::abort();
 }
 
+// Decodes the blocks that the tool decodes, from memory of their size.
+inline void decode_blocks(const tool::Dtype &dtype, std::span<const std::byte> bytes) {
+  const auto size = static_cast<size_t>(dtype.bits) / 8;
+  std::vector<float> values(static_cast<size_t>(dtype.block));
+  for (; dtype.decode != nullptr && !bytes.empty(); bytes = bytes.subspan(size)) {
+    const std::vector<std::byte> block(bytes.begin(), bytes.begin() + static_cast<ptrdiff_t>(size));
+    dtype.decode(reinterpret_cast<const uint8_t *>(block.data()), values.data());
+  }
+}
+
 inline void check_gguf_soundness(const std::string &bytes) {
+  const auto data = std::as_bytes(std::span(bytes));
   const auto read = [&](uint64_t offset, std::span<std::byte> requested) {
     if (offset > bytes.size() || requested.size() > bytes.size() - offset) std::abort();
     std::memcpy(requested.data(), bytes.data() + offset, requested.size());
@@ -58,6 +69,8 @@ inline void check_gguf_soundness(const std::string &bytes) {
                           tensor.shape.size() <= 4 && names.insert(tensor.name).second;
     if (!is_sound) std::abort();
     reached = tensor.end;
+    decode_blocks(*tensor.dtype,
+                  std::span(data).subspan(tensor.end == 0 ? 0 : file.data_offset + tensor.begin, tensor.bytes()));
   }
   for (const tool::MetadataEntry &entry : file.header.entries) {
     if (entry.value.size() > 1000 || !keys.insert(entry.key).second) std::abort();

@@ -39,6 +39,7 @@ void NumberReader::read(int64_t first, std::span<float> numbers, Digest *digest)
   file_.read(tensor_, dtype.bytes_of(static_cast<uint64_t>(first)), bytes);
   if (digest != nullptr) digest->add(bytes);
   if (is_f32 || numbers.empty()) return;
+  if (dtype.decode != nullptr) return decode_blocks(numbers);
   const auto count = static_cast<int64_t>(numbers.size());
   const Tensor target = wrap_matrix(context_, LPT_FORMAT_F32, numbers.data(), 1, count);
   if (dtype.is_block() && format_ == LPT_FORMAT_F32) return import_blocks(first, target.get());
@@ -46,6 +47,14 @@ void NumberReader::read(int64_t first, std::span<float> numbers, Digest *digest)
                                          : wrap_matrix(context_, format_, raw_.data(), 1, count);
   if (dtype.is_block()) import_blocks(first, source.get());
   check(context_, lpt_dequantize(context_, source.get(), nullptr, target.get()));
+}
+
+void NumberReader::decode_blocks(std::span<float> numbers) const {
+  const auto block = static_cast<size_t>(tensor_.dtype->block);
+  const auto *bytes = reinterpret_cast<const uint8_t *>(raw_.data());
+  for (size_t i = 0; i < numbers.size() / block; ++i) {
+    tensor_.dtype->decode(bytes + tensor_.dtype->bytes_of(i * block), &numbers[i * block]);
+  }
 }
 
 void NumberReader::import_blocks(int64_t first, lpt_tensor *target) {

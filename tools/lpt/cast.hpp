@@ -20,6 +20,7 @@ class NumberReader {
   void read(int64_t first, std::span<float> numbers, Digest *digest);
 
  private:
+  void decode_blocks(std::span<float> numbers) const;
   void import_blocks(int64_t first, lpt_tensor *target);
 
   lpt_context *context_;

@@ -331,7 +331,7 @@ class Planner {
     return item;
   }
 
-  // Safetensors has no type for blocks of ggml: f32 holds their values exactly, except the sum of Q4_1.
+  // Safetensors has no type for blocks of ggml: f32 holds their values; only a sum with a minimum is rounded.
   void copy(Item item, const StoredTensor &tensor) {
     const bool is_block = tensor.dtype->is_block();
     item.action = is_block ? Action::kCast : Action::kCopy;
@@ -344,7 +344,7 @@ class Planner {
 
   void check_blocks() const {
     for (const StoredTensor &tensor : input_.tensors()) {
-      if (!tensor.dtype->is_block() || tensor.dtype->layout != 0) continue;
+      if (!tensor.dtype->is_block() || tensor.dtype->is_float) continue;
       throw Error(fmt::format("{}: type is {}, which lpt cannot decode: expected F32, F16, BF16, F64, {}",
                               where_of(input_.path(), tensor), tensor.dtype->name, decoded_block_names()));
     }
