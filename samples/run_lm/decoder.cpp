@@ -43,8 +43,8 @@ void check_precision(const Precision &precision) {
   }
 }
 
-Decoder::Decoder(lpt_context *context, const ModelConfig &config, const ModelWeights &weights,
-                 const Precision &precision, int64_t capacity)
+Decoder::Decoder(lpt_context *context, const ModelConfig &config, ModelWeights weights, const Precision &precision,
+                 int64_t capacity)
     : context_(context),
       config_(config),
       precision_(precision),
@@ -53,14 +53,19 @@ Decoder::Decoder(lpt_context *context, const ModelConfig &config, const ModelWei
       embedding_(cast_to(context, weights.embedding, wide_)),
       norm_(weights.norm),
       head_(pack(weights.head)) {
+  weights.head.reset();
+  weights.embedding.reset();
   const int64_t pairs = config.head_width / 2;
   lpt_tensor *made = nullptr;
   check(context, lpt_tensor_create(context, LPT_FORMAT_F64, 1, &pairs, &made));
   frequencies_.reset(made);
   check(context, lpt_rotary_frequencies(context, &config.rotary, made));
-  for (const LayerWeights &source : weights.layers) {
+  for (LayerWeights &source : weights.layers) {
     Layer &layer = layers_.emplace_back();
-    for (size_t i = 0; i < kProjections; ++i) layer.matrices[i] = pack(source.matrices[i]);
+    for (size_t i = 0; i < kProjections; ++i) {
+      layer.matrices[i] = pack(source.matrices[i]);
+      source.matrices[i].reset();
+    }
     layer.biases = source.biases;
     layer.attention_norm = source.attention_norm;
     layer.mlp_norm = source.mlp_norm;

@@ -38,8 +38,8 @@ using KvCache = std::unique_ptr<lpt_kv_cache, tool::Destroy<lpt_kv_cache_destroy
 
 class Decoder {
  public:
-  // Packs the weights. The cache holds `capacity` tokens.
-  Decoder(lpt_context *context, const ModelConfig &config, const ModelWeights &weights, const Precision &precision,
+  // Packs the weights, and releases each matrix after it. The cache holds `capacity` tokens.
+  Decoder(lpt_context *context, const ModelConfig &config, ModelWeights weights, const Precision &precision,
           int64_t capacity);
 
   int64_t capacity() const { return capacity_; }

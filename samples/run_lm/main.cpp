@@ -6,8 +6,16 @@
 
 #include "run.hpp"
 
+#ifdef __GLIBC__
+#include <malloc.h>
+#endif
+
 int main(int argument_count, char **arguments) {
   constexpr int kUserError = 2;
+#ifdef __GLIBC__
+  // A fixed threshold: glibc returns the memory of released matrices to the system.
+  mallopt(M_MMAP_THRESHOLD, 256 << 10);
+#endif
   try {
     run_lm::run(run_lm::parse_options(argument_count, arguments));
     return 0;

@@ -41,11 +41,12 @@ struct Model {
   Tokenizer tokenizer;
   ModelWeights weights;
 
-  Model(const std::string &path, int32_t threads)
+  // Weights that are not quantized are in `floats`.
+  Model(const std::string &path, int32_t threads, lpt_format floats)
       : context(tool::make_context(threads)),
         files(context.get(), path),
         tokenizer(files.tokenizer_file(), files.tokenizer_text()),
-        weights(load_weights(context.get(), files)) {
+        weights(load_weights(context.get(), files, floats)) {
     if (tokenizer.size() > files.config().vocabulary) {
       throw tool::Error(fmt::format("{}: has {} tokens: expected at most {}, the vocab_size of the model",
                                     files.tokenizer_file(), tokenizer.size(), files.config().vocabulary));
@@ -53,13 +54,14 @@ struct Model {
   }
 
   const ModelConfig &config() const { return files.config(); }
-  Decoder decoder(const Precision &precision, int64_t capacity) const {
-    return Decoder(context.get(), config(), weights, precision, capacity);
+  // Moves the weights into a decoder.
+  Decoder take_decoder(const Precision &precision, int64_t capacity) {
+    return Decoder(context.get(), config(), std::move(weights), precision, capacity);
   }
 };
 
-Model load(const Options &options) {
-  return Model(options.model.empty() ? default_model() : options.model, options.threads);
+Model load(const Options &options, lpt_format floats) {
+  return Model(options.model.empty() ? default_model() : options.model, options.threads, floats);
 }
 
 // Returns the formats of the options.
@@ -112,7 +114,7 @@ FormatCosts costs_of(const Options &options, const Model &model, const Calibrati
 
 void run_generate(const Options &options) {
   const Precision precision = precision_of(options);
-  const Model model = load(options);
+  Model model = load(options, precision.floats());
   std::vector<int32_t> prompt = model.tokenizer.prefix();
   const std::string text = options.prompt_file.empty() ? options.prompt : tool::read_text(options.prompt_file);
   const std::vector<int32_t> tokens = model.tokenizer.encode(text);
@@ -123,7 +125,7 @@ void run_generate(const Options &options) {
     throw tool::Error(fmt::format("prompt and --tokens have {} positions: expected at most {}, those of the model",
                                   capacity, model.config().positions));
   }
-  Decoder decoder = model.decoder(precision, capacity);
+  Decoder decoder = model.take_decoder(precision, capacity);
   lm::write_out(shown(text));
   const Generation result = generate(decoder, model.config(), model.tokenizer, prompt, options.sampling,
                                      [](const std::string &part) { lm::write_out(shown(part)); });
@@ -136,19 +138,20 @@ void run_generate(const Options &options) {
 
 void run_perplexity(const Options &options) {
   const Precision precision = precision_of(options);
-  const Model model = load(options);
+  Model model = load(options, precision.floats());
   const auto windows = windows_of(model, options.texts, options.window, options.windows);
   lpt_context *context = model.context.get();
-  Decoder decoder = model.decoder(precision, options.window);
+  const double bytes_per_weight = model.weights.bytes_per_weight(context, precision.floats());
+  Decoder decoder = model.take_decoder(precision, options.window);
   std::optional<Model> baseline_model;
   std::optional<Decoder> baseline;
   if (!options.baseline.empty()) {
-    baseline_model.emplace(options.baseline, options.threads);
+    baseline_model.emplace(options.baseline, options.threads, LPT_FORMAT_F32);
     if (baseline_model->config().vocabulary != model.config().vocabulary) {
       throw tool::Error(fmt::format("--baseline has {} tokens: expected {}, those of --model",
                                     baseline_model->config().vocabulary, model.config().vocabulary));
     }
-    baseline.emplace(baseline_model->decoder({LPT_FORMAT_F32, LPT_FORMAT_F32}, options.window));
+    baseline.emplace(baseline_model->take_decoder({LPT_FORMAT_F32, LPT_FORMAT_F32}, options.window));
   }
   const Evaluation evaluation(context, windows, baseline ? &*baseline : nullptr,
                               progress_of(options, windows.size(), "baseline"));
@@ -156,7 +159,7 @@ void run_perplexity(const Options &options) {
   tool::print_out("perplexity {:.4f} of {} tokens in {} windows\n", score.perplexity(), score.tokens, windows.size());
   if (baseline) tool::print_out("KL divergence from the baseline {:.5f} nats per token\n", score.divergence);
   tool::print_out("prefill {:.1f} tokens/s, {:.3f} bytes per weight\n", rate(score.tokens, score.seconds),
-                  model.weights.bytes_per_weight(context, precision.floats()));
+                  bytes_per_weight);
   tool::flush_out();
 }
 
@@ -165,7 +168,7 @@ void run_quantize(const Options &options) {
   const std::vector<lpt_format> candidates = formats_of(options);
   const Method method = find_method(options.methods.front());
   const lpt_format activations = precision_of(options).activations;
-  const Model model = load(options);
+  const Model model = load(options, LPT_FORMAT_F32);
   check_not_quantized(model.weights);
   const bool is_chosen = !options.bytes_per_weight.empty();
   const Calibration calibration = method.needs_inputs() || is_chosen ? calibration_of(options, model) : Calibration();
@@ -204,7 +207,7 @@ void run_compare(const Options &options) {
   const std::vector<lpt_format> formats = formats_of(options);
   tool::check_text_target(options.out, options.texts);
   if (!options.json.empty()) tool::check_text_target(options.json, options.texts);
-  const Model model = load(options);
+  const Model model = load(options, LPT_FORMAT_F32);
   check_not_quantized(model.weights);
   lpt_context *context = model.context.get();
   const bool needs_inputs =
@@ -212,7 +215,7 @@ void run_compare(const Options &options) {
       std::any_of(chosen.begin(), chosen.end(), [](const Method &method) { return method.needs_inputs(); });
   const auto windows = windows_of(model, options.texts, options.window, options.windows);
   const Calibration calibration = needs_inputs ? calibration_of(options, model) : Calibration();
-  Decoder baseline = model.decoder({LPT_FORMAT_F32, LPT_FORMAT_F32}, options.window);
+  Decoder baseline(context, model.config(), model.weights, {LPT_FORMAT_F32, LPT_FORMAT_F32}, options.window);
   const Evaluation evaluation(context, windows, &baseline, progress_of(options, windows.size(), "baseline"));
   std::vector<Version> versions;
   const auto add = [&](const ModelWeights &weights, const Precision &used, const std::string &format,

@@ -60,18 +60,22 @@ std::string bias_name(int64_t layer, Projection projection) {
 std::string attention_norm_name(int64_t layer) { return layer_name(layer, "input_layernorm", "weight"); }
 std::string mlp_norm_name(int64_t layer) { return layer_name(layer, "post_attention_layernorm", "weight"); }
 
-ModelWeights load_weights(lpt_context *context, const ModelFiles &files) {
+ModelWeights load_weights(lpt_context *context, const ModelFiles &files, lpt_format floats) {
   const ModelConfig &config = files.config();
+  const auto matrix = [&](const std::string &name, int64_t rows, int64_t columns) {
+    const SharedTensor read = files.matrix(name, rows, columns);
+    return lpt_tensor_format(read.get()) == LPT_FORMAT_F32 ? cast_to(context, read, floats) : read;
+  };
   ModelWeights weights;
-  weights.embedding = files.matrix(kEmbeddingName, config.vocabulary, config.width);
-  weights.head = config.is_tied ? weights.embedding : files.matrix(kHeadName, config.vocabulary, config.width);
+  weights.embedding = matrix(kEmbeddingName, config.vocabulary, config.width);
+  weights.head = config.is_tied ? weights.embedding : matrix(kHeadName, config.vocabulary, config.width);
   weights.norm = files.vector(kNormName, config.width);
   for (int64_t layer = 0; layer < config.layers; ++layer) {
     LayerWeights &one = weights.layers.emplace_back();
     for (size_t i = 0; i < kProjections; ++i) {
       const auto projection = static_cast<Projection>(i);
       const auto [rows, columns] = shape_of(config, projection);
-      one.matrices[i] = files.matrix(matrix_name(layer, projection), rows, columns);
+      one.matrices[i] = matrix(matrix_name(layer, projection), rows, columns);
       const std::string bias = bias_name(layer, projection);
       if (files.has(bias)) one.biases[i] = files.vector(bias, rows);
     }
@@ -79,7 +83,7 @@ ModelWeights load_weights(lpt_context *context, const ModelFiles &files) {
     one.mlp_norm = files.vector(mlp_norm_name(layer), config.width);
   }
   // A quantized embedding would be decoded for each token; the table is kept as values.
-  weights.embedding = cast_to(context, weights.embedding, LPT_FORMAT_F32);
+  weights.embedding = cast_to(context, weights.embedding, floats);
   return weights;
 }
 

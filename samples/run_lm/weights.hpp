@@ -44,7 +44,9 @@ constexpr const char *kEmbeddingName = "model.embed_tokens.weight";
 constexpr const char *kNormName = "model.norm.weight";
 constexpr const char *kHeadName = "lm_head.weight";
 
-ModelWeights load_weights(lpt_context *context, const ModelFiles &files);
+// Reads one tensor after the other. Matrices that are not quantized, and the embedding, are cast to `floats` at once, so that only
+// one of them is in f32.
+ModelWeights load_weights(lpt_context *context, const ModelFiles &files, lpt_format floats = LPT_FORMAT_F32);
 
 // Returns a copy of a dense tensor in another format of floats. The same format is no copy.
 SharedTensor cast_to(lpt_context *context, const SharedTensor &tensor, lpt_format format);

@@ -65,6 +65,43 @@ TEST(Model, IsTheSameInGguf) {
   EXPECT_EQ(names(library.at("decoder")), names(written.at("decoder")));
 }
 
+TEST(Model, ReadsBlocksOfGguf) {
+  const tool_tests::Workplace workplace;
+  TinyModel model;
+  model.width = model.hidden = 256;
+  model.head_width = 64;
+  model.draw(7, false);
+  const std::map<std::string, tool_tests::GgufTensor> blocks = draw_blocks(model);
+  EXPECT_EQ(blocks.size(), 16u);
+  const LoadedModel loaded(write_gguf(workplace, "m.gguf", model, {.blocks = blocks, .tensors = {}, .entries = {}}));
+  const std::vector<int32_t> tokens = random_tokens(8, 20);
+  Decoder decoder = loaded.decoder();
+  EXPECT_LT(relative_difference(logits_of(decoder, tokens), model.logits(tokens)), kTolerance);
+  EXPECT_EQ(loaded.files.dtype("model.embed_tokens.weight")->name, "F32");
+}
+
+// Weights that are read as bf16 give the logits of weights in f32 that a decoder casts. The decoder releases them.
+TEST(Model, HoldsTheWeightsOnce) {
+  const tool_tests::Workplace workplace;
+  for (const bool is_tied : {false, true}) {
+    TinyModel model;
+    model.is_tied = is_tied;
+    model.draw(9, false);
+    const LoadedModel loaded(write_gguf(workplace, is_tied ? "tied.gguf" : "untied.gguf", model));
+    const run_lm::Precision bf16{LPT_FORMAT_BF16, LPT_FORMAT_BF16};
+    const std::vector<int32_t> tokens = random_tokens(10, 20);
+    Decoder cast = loaded.decoder(bf16);
+    run_lm::ModelWeights weights = load_weights(loaded.context.get(), loaded.files, LPT_FORMAT_BF16);
+    const std::weak_ptr<lpt_tensor> head = weights.head, matrix = weights.layers[1].matrices[run_lm::kDown];
+    EXPECT_EQ(lpt_tensor_format(weights.embedding.get()), LPT_FORMAT_BF16);
+    EXPECT_EQ(lpt_tensor_format(matrix.lock().get()), LPT_FORMAT_BF16);
+    Decoder taken(loaded.context.get(), loaded.files.config(), std::move(weights), bf16, 64);
+    EXPECT_EQ(head.expired(), !is_tied);  // a tied head is also the embedding
+    EXPECT_TRUE(matrix.expired());
+    EXPECT_EQ(logits_of(taken, tokens), logits_of(cast, tokens));
+  }
+}
+
 TEST(Model, StepsOverACacheEqualOnePass) {
   const tool_tests::Workplace workplace;
   TinyModel model;

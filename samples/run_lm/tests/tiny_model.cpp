@@ -5,9 +5,10 @@
 #include <cmath>
 #include <filesystem>
 #include <fstream>
+#include <numeric>
 
+#include "../../../tools/lpt/dtype.hpp"
 #include "tests/support/random.hpp"
-#include "tests/tools/gguf_image.hpp"
 
 namespace run_lm_tests {
 
@@ -84,6 +85,10 @@ Values interleaved(const Values &values, int64_t head_width) {
     std::copy_n(values.numbers.begin() + row * columns, columns, ordered.numbers.begin() + target * columns);
   }
   return ordered;
+}
+
+bool is_rotated(const std::string &name) {
+  return name.find("q_proj.weight") != std::string::npos || name.find("k_proj.weight") != std::string::npos;
 }
 
 std::string safetensors(const std::map<std::string, Values> &tensors) {
@@ -220,35 +225,76 @@ std::string write_folder(const tool_tests::Workplace &workplace, const std::stri
   return folder;
 }
 
-std::string write_gguf(const tool_tests::Workplace &workplace, const std::string &name, const TinyModel &model) {
+std::map<std::string, tool_tests::GgufTensor> draw_blocks(TinyModel &model) {
+  // f16 scales and minima by their byte offset, so that values have a deviation near 1/16 and a mean near 0.
+  struct Type {
+    uint32_t number;
+    std::vector<std::pair<size_t, uint16_t>> halves;
+  };
+  const std::vector<Type> types = {
+      {12, {{0, 0x0D00}, {2, 0x18B0}}},   {14, {{208, 0x0400}}}, {6, {{0, 0x1EF6}}}, {13, {{0, 0x08EB}, {2, 0x18B0}}},
+      {10, {{80, 0x1D20}, {82, 0x2000}}}, {11, {{108, 0x1620}}}};
+  lpt::test::Random random(99);
+  std::map<std::string, tool_tests::GgufTensor> blocks;
+  for (auto &[name, values] : model.tensors) {
+    if (values.rows == 1) continue;
+    const Type &type = types[blocks.size() % types.size()];
+    const tool::Dtype &dtype = *tool::find_ggml_dtype(type.number);
+    const size_t elements = values.numbers.size(), size = static_cast<size_t>(dtype.bits) / 8;
+    std::string bytes(dtype.bytes_of(elements), '\0');
+    for (char &byte : bytes) byte = static_cast<char>(random.below(256));
+    std::vector<float> stored(elements);
+    for (size_t i = 0; i < bytes.size() / size; ++i) {
+      for (const auto &[offset, half] : type.halves) {
+        bytes[i * size + offset] = static_cast<char>(half & 255);
+        bytes[i * size + offset + 1] = static_cast<char>(half >> 8);
+      }
+      dtype.decode(reinterpret_cast<const uint8_t *>(&bytes[i * size]), &stored[i * static_cast<size_t>(dtype.block)]);
+    }
+    Values indices = values;
+    std::iota(indices.numbers.begin(), indices.numbers.end(), 0.0f);
+    if (is_rotated(name)) indices = interleaved(indices, model.head_width);
+    for (size_t i = 0; i < elements; ++i) values.numbers[static_cast<size_t>(indices.numbers[i])] = stored[i];
+    blocks[name] = {"", {}, type.number, std::move(bytes)};
+  }
+  return blocks;
+}
+
+std::string write_gguf(const tool_tests::Workplace &workplace, const std::string &name, const TinyModel &model,
+                       const GgufParts &parts) {
   using namespace tool_tests;
-  const std::map<std::string, std::string> parts = {{"self_attn.q_proj", "attn_q"},
-                                                    {"self_attn.k_proj", "attn_k"},
-                                                    {"self_attn.v_proj", "attn_v"},
-                                                    {"self_attn.o_proj", "attn_output"},
-                                                    {"mlp.gate_proj", "ffn_gate"},
-                                                    {"mlp.up_proj", "ffn_up"},
-                                                    {"mlp.down_proj", "ffn_down"},
-                                                    {"input_layernorm", "attn_norm"},
-                                                    {"post_attention_layernorm", "ffn_norm"},
-                                                    {"model.embed_tokens", "token_embd"},
-                                                    {"model.norm", "output_norm"},
-                                                    {"lm_head", "output"},
-                                                    {"model.layers.", "blk."}};
+  const std::map<std::string, std::string> short_names = {{"self_attn.q_proj", "attn_q"},
+                                                          {"self_attn.k_proj", "attn_k"},
+                                                          {"self_attn.v_proj", "attn_v"},
+                                                          {"self_attn.o_proj", "attn_output"},
+                                                          {"mlp.gate_proj", "ffn_gate"},
+                                                          {"mlp.up_proj", "ffn_up"},
+                                                          {"mlp.down_proj", "ffn_down"},
+                                                          {"input_layernorm", "attn_norm"},
+                                                          {"post_attention_layernorm", "ffn_norm"},
+                                                          {"model.embed_tokens", "token_embd"},
+                                                          {"model.norm", "output_norm"},
+                                                          {"lm_head", "output"},
+                                                          {"model.layers.", "blk."}};
   std::vector<GgufTensor> tensors;
   for (const auto &[tensor, values] : model.tensors) {
     std::string short_name = tensor;
-    for (const auto &[from, to] : parts) {
+    for (const auto &[from, to] : short_names) {
       if (const size_t at = short_name.find(from); at != std::string::npos) short_name.replace(at, from.size(), to);
     }
-    const bool is_rotated = tensor.find("q_proj") != std::string::npos || tensor.find("k_proj") != std::string::npos;
     std::vector<uint64_t> extents = {static_cast<uint64_t>(values.columns)};
     if (values.rows > 1) extents.push_back(static_cast<uint64_t>(values.rows));
+    const auto blocks = parts.blocks.find(tensor);
+    if (blocks != parts.blocks.end()) {
+      tensors.push_back({short_name, extents, blocks->second.type, blocks->second.bytes});
+      continue;
+    }
     tensors.push_back(
-        {short_name, extents, kF32, bytes_of(is_rotated ? interleaved(values, model.head_width) : values)});
+        {short_name, extents, kF32, bytes_of(is_rotated(tensor) ? interleaved(values, model.head_width) : values)});
   }
+  tensors.insert(tensors.end(), parts.tensors.begin(), parts.tensors.end());
   GgufImage image = gguf_image(tensors);
-  image.entries.clear();
+  image.entries = parts.entries;
   const auto entry = [&](const std::string &key, int64_t value) {
     image.entries.push_back(gguf_entry(key, kGgufUint32, u32_bytes(static_cast<uint32_t>(value))));
   };
@@ -269,6 +315,7 @@ std::string write_gguf(const tool_tests::Workplace &workplace, const std::string
   entry("llama.context_length", 64);
   real("llama.attention.layer_norm_rms_epsilon", model.epsilon);
   real("llama.rope.freq_base", model.base);
+  if (!parts.has_tokenizer) return workplace.write(name, image.bytes());
   text("tokenizer.ggml.model", "gpt2");
   text("tokenizer.ggml.pre", "smollm");
   entry("tokenizer.ggml.eos_token_id", 1);

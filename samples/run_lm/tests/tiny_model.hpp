@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "tests/tools/gguf_image.hpp"
 #include "tests/tools/workplace.hpp"
 
 namespace run_lm_tests {
@@ -40,7 +41,20 @@ std::string tokenizer_text(const std::string &name);
 std::string write_folder(const tool_tests::Workplace &workplace, const std::string &name, const TinyModel &model,
                          bool is_sharded);
 
-// Writes the same model as llama.cpp writes it: f32, with q and k for rotations of adjacent columns. Returns its path.
-std::string write_gguf(const tool_tests::Workplace &workplace, const std::string &name, const TinyModel &model);
+// What a GGUF file has besides the f32 tensors of a model.
+struct GgufParts {
+  std::map<std::string, tool_tests::GgufTensor>
+      blocks;  // replace tensors, by Hugging Face names; only type and bytes are used
+  std::vector<tool_tests::GgufTensor> tensors;
+  std::vector<std::string> entries;
+  bool has_tokenizer = true;  // the byte-level one
+};
+
+// Draws random blocks of six types for the matrices, whose columns are a multiple of 256. The model gets their values.
+std::map<std::string, tool_tests::GgufTensor> draw_blocks(TinyModel &model);
+
+// Writes the same model as llama.cpp writes it: with q and k for rotations of adjacent columns. Returns its path.
+std::string write_gguf(const tool_tests::Workplace &workplace, const std::string &name, const TinyModel &model,
+                       const GgufParts &parts = {});
 
 }  // namespace run_lm_tests
