@@ -24,9 +24,9 @@ PHRASES = re.compile(
 # Uses that are standard.
 EXCEPTIONS = re.compile(
     r"processor_count|multiProcessorCount|\bPROCESSORS\b|CMAKE_STRIP|(\.|->|::|\bto_)strip(ped)?\(|\bl?r?strip\(|std::swap|(\.|->)swap\(|\bstd::(iter_)?swap|processor\s*:"
-    r"|CMAKE_SYSTEM_PROCESSOR|07_late_residual|\bin turn\b|\breturns?\b|OUTPUT_STRIP_TRAILING_WHITESPACE|\"strip\"|--strip-unneeded"
+    r"|CMAKE_SYSTEM_PROCESSOR|07_late_residual|\bin turn\b|\breturns?\b|OUTPUT_STRIP_TRAILING_WHITESPACE|\"[Ss]trip\"|--strip-unneeded"
     r"|\.strip_prefix\(|STRIP_FROM_\w+|octet-stream|ProcessorCount\b"
-    r"|post_processor|tokenizers\.processors|\"processors\"")
+    r"|post_processor|SentencePieceProcessor|tokenizers\.processors|\"processors\"")
 WORD = re.compile(r"[A-Za-z]+")
 PIECE = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
 SKIPPED = ("tests/golden/", "tests/abi/clients", "tools/check_words.py")

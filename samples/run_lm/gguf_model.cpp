@@ -1,10 +1,13 @@
 #include "gguf_model.hpp"
 
+#include <algorithm>
 #include <array>
-#include <charconv>
+#include <cmath>
+#include <unordered_set>
 
 #include "../../tools/lpt/gguf_stream.hpp"
 #include "json_fields.hpp"
+#include "tokenizer.hpp"
 
 namespace run_lm {
 
@@ -14,8 +17,9 @@ using tool::Error;
 
 constexpr uint32_t kBool = 7, kString = 8, kArray = 9;
 constexpr uint64_t kPrefixBytes = 8;  // magic and version
-// Values of tokenizer.ggml.token_type.
-constexpr int32_t kControl = 3, kUserDefined = 4;
+// Values of tokenizer.ggml.token_type. Token 5 is unused.
+constexpr int32_t kNormal = 1, kUnknown = 2, kControl = 3, kUserDefined = 4, kByte = 6;
+constexpr size_t kMostTokenBytes = 256;  // that are merged; SentencePiece permits 16 characters without other options
 
 // https://github.com/ggml-org/ggml/blob/master/docs/gguf.md numbers the types.
 json read_value(tool::GgufStream &stream, uint32_t type) {
@@ -129,51 +133,156 @@ json pretokenizer_of(const std::string &path, const json &metadata) {
   reject(path, "tokenizer.ggml.pre", name, "gpt-2, smollm or llama-bpe");
 }
 
-json tokenizer_of(const std::string &path, const json &metadata) {
-  const std::string kind = text_of(path, metadata, "tokenizer.ggml.model", "");
-  if (kind != "gpt2") reject(path, "tokenizer.ggml.model", kind, "gpt2, or the Hugging Face folder of this model");
-  const json &tokens = member_of(metadata, "tokenizer.ggml.tokens");
-  const json &types = member_of(metadata, "tokenizer.ggml.token_type");
-  json vocabulary = json::object(), added = json::array();
+// Returns the elements of an array that has one for each token.
+const json &array_of(const std::string &path, const json &metadata, const char *key, size_t tokens) {
+  const json &array = member_of(metadata, key);
+  if (!array.is_array()) reject(path, key, array, fmt::format("an array of {} elements", tokens).c_str());
+  if (array.size() != tokens) {
+    throw Error(
+        fmt::format("{}: {} has {} elements: expected {}, one for each token", path, key, array.size(), tokens));
+  }
+  return array;
+}
+
+json vocabulary_of(const std::string &path, const json &tokens) {
+  json vocabulary = json::object();
   for (size_t i = 0; i < tokens.size(); ++i) {
     if (!tokens[i].is_string() || !vocabulary.emplace(tokens[i].get<std::string>(), i).second) {
       reject(path, fmt::format("tokenizer.ggml.tokens, element {},", i), tokens[i], "texts that differ");
     }
-    const json type = types.is_array() && i < types.size() ? types[i] : json(1);
-    if (type != kControl && type != kUserDefined) continue;
+  }
+  return vocabulary;
+}
+
+// Returns the tokens that a text is searched for before all others.
+json added_of(const json &tokens, const json &types) {
+  json added = json::array();
+  for (size_t i = 0; i < tokens.size(); ++i) {
+    const json type = types.is_array() && i < types.size() ? types[i] : json(kNormal);
+    if (type != kUnknown && type != kControl && type != kUserDefined) continue;
     added.push_back({{"id", i},
                      {"content", tokens[i]},
                      {"single_word", false},
                      {"lstrip", false},
                      {"rstrip", false},
                      {"normalized", false},
-                     {"special", type == kControl}});
+                     {"special", type != kUserDefined}});
   }
+  return added;
+}
+
+// Returns the step that puts a token before each text.
+json first_token(const json &token, int64_t id) {
+  return {
+      {"type", "TemplateProcessing"},
+      {"single", {{{"SpecialToken", {{"id", token}, {"type_id", 0}}}}, {{"Sequence", {{"id", "A"}, {"type_id", 0}}}}}},
+      {"pair", json::array()},
+      {"special_tokens", {{token, {{"id", token}, {"ids", json::array({id})}, {"tokens", json::array({token})}}}}}};
+}
+
+// Returns all pairs of tokens that form a third one, that of the highest score first. SentencePiece merges two adjacent tokens if
+// their text is a token, in the order of its score. Of equal scores, the token with the smaller number is first here.
+json merges_of(const std::string &path, const json &tokens, const json &scores, const json &types) {
+  std::unordered_set<std::string_view> normal;
+  std::vector<size_t> order;
+  for (size_t i = 0; i < tokens.size(); ++i) {
+    if (!scores[i].is_number() || !std::isfinite(scores[i].get<double>())) {
+      reject(path, fmt::format("tokenizer.ggml.scores, element {},", i), scores[i], "a finite number");
+    }
+    const auto &text = tokens[i].get_ref<const std::string &>();
+    if (types[i] != kNormal) continue;
+    if (text.size() > kMostTokenBytes) {
+      throw Error(fmt::format("{}: tokenizer.ggml.tokens, element {}, has {} bytes: expected at most {}", path, i,
+                              text.size(), kMostTokenBytes));
+    }
+    normal.insert(text);
+    order.push_back(i);
+  }
+  std::stable_sort(order.begin(), order.end(),
+                   [&](size_t a, size_t b) { return scores[a].get<double>() > scores[b].get<double>(); });
+  json merges = json::array();
+  for (const size_t i : order) {
+    const std::string_view text = tokens[i].get_ref<const std::string &>();
+    for (size_t at = 1; at < text.size(); ++at) {
+      const std::string_view left = text.substr(0, at), right = text.substr(at);
+      if (normal.count(left) != 0 && normal.count(right) != 0) merges.push_back(json::array({left, right}));
+    }
+  }
+  return merges;
+}
+
+// A SentencePiece model of the kind BPE, as Llama 2 and Mistral have it.
+json sentencepiece_of(const std::string &path, const json &metadata, const json &tokens) {
+  const json &types = array_of(path, metadata, "tokenizer.ggml.token_type", tokens.size());
+  const json &scores = array_of(path, metadata, "tokenizer.ggml.scores", tokens.size());
+  const json vocabulary = vocabulary_of(path, tokens);
+  json unknown = nullptr;
+  for (size_t i = 0; i < tokens.size(); ++i) {
+    const auto where = [&](const char *key) { return fmt::format("tokenizer.ggml.{}, element {},", key, i); };
+    if (!types[i].is_number_integer() || types[i] < kNormal || types[i] > kByte) {
+      reject(path, where("token_type"), types[i], "a whole number, 1 to 6");
+    }
+    if (types[i] == kUnknown && unknown.is_null()) unknown = tokens[i];
+    if (types[i] == kByte && !is_byte_token(tokens[i].get_ref<const std::string &>())) {
+      reject(path, where("tokens"), tokens[i], "a byte, as <0x0A>");
+    }
+  }
+  if (bool_of(path, metadata, "tokenizer.ggml.remove_extra_whitespaces", false)) {
+    reject(path, "tokenizer.ggml.remove_extra_whitespaces", true, "false");
+  }
+  const bool has_prefix = bool_of(path, metadata, "tokenizer.ggml.add_space_prefix", true);
+  json normalizers = json::array(), decoders = json::array();
+  if (has_prefix) normalizers.push_back({{"type", "Prepend"}, {"prepend", kSpaceMark}});
+  normalizers.push_back({{"type", "Replace"}, {"pattern", {{"String", " "}}}, {"content", kSpaceMark}});
+  decoders.push_back({{"type", "Replace"}, {"pattern", {{"String", kSpaceMark}}}, {"content", " "}});
+  decoders.push_back({{"type", "ByteFallback"}});
+  decoders.push_back({{"type", "Fuse"}});
+  if (has_prefix) decoders.push_back({{"type", "Strip"}, {"content", " "}, {"start", 1}, {"stop", 0}});
+  return {{"version", "1.0"},
+          {"added_tokens", added_of(tokens, types)},
+          {"normalizer", {{"type", "Sequence"}, {"normalizers", normalizers}}},
+          {"pre_tokenizer", nullptr},
+          {"post_processor", nullptr},
+          {"decoder", {{"type", "Sequence"}, {"decoders", decoders}}},
+          {"model",
+           {{"type", "BPE"},
+            {"unk_token", unknown},
+            {"fuse_unk", true},
+            {"byte_fallback", true},
+            {"vocab", vocabulary},
+            {"merges", merges_of(path, tokens, scores, types)}}}};
+}
+
+json byte_level_of(const std::string &path, const json &metadata, const json &tokens) {
   const bool is_llama3 = text_of(path, metadata, "tokenizer.ggml.pre", "") == "llama-bpe";
-  json result = {{"version", "1.0"},
-                 {"added_tokens", added},
-                 {"normalizer", nullptr},
-                 {"pre_tokenizer", pretokenizer_of(path, metadata)},
-                 {"post_processor", nullptr},
-                 {"decoder", byte_level()},
-                 {"model",
-                  {{"type", "BPE"},
-                   {"vocab", vocabulary},
-                   {"merges", member_of(metadata, "tokenizer.ggml.merges")},
-                   {"ignore_merges", is_llama3}}}};
-  if (bool_of(path, metadata, "tokenizer.ggml.add_bos_token", is_llama3)) {
+  const json vocabulary = vocabulary_of(path, tokens);
+  return {{"version", "1.0"},
+          {"added_tokens", added_of(tokens, member_of(metadata, "tokenizer.ggml.token_type"))},
+          {"normalizer", nullptr},
+          {"pre_tokenizer", pretokenizer_of(path, metadata)},
+          {"post_processor", nullptr},
+          {"decoder", byte_level()},
+          {"model",
+           {{"type", "BPE"},
+            {"vocab", vocabulary},
+            {"merges", member_of(metadata, "tokenizer.ggml.merges")},
+            {"ignore_merges", is_llama3}}}};
+}
+
+json tokenizer_of(const std::string &path, const json &metadata) {
+  const std::string kind = text_of(path, metadata, "tokenizer.ggml.model", "");
+  const bool is_sentencepiece = kind == "llama";
+  if (!is_sentencepiece && kind != "gpt2") {
+    reject(path, "tokenizer.ggml.model", kind, "gpt2 or llama, or the Hugging Face folder of this model");
+  }
+  const json &tokens = member_of(metadata, "tokenizer.ggml.tokens");
+  if (!tokens.is_array() || tokens.empty()) reject(path, "tokenizer.ggml.tokens", tokens, "an array of texts");
+  json result = is_sentencepiece ? sentencepiece_of(path, metadata, tokens) : byte_level_of(path, metadata, tokens);
+  const bool is_llama3 = text_of(path, metadata, "tokenizer.ggml.pre", "") == "llama-bpe";
+  if (bool_of(path, metadata, "tokenizer.ggml.add_bos_token", is_sentencepiece || is_llama3)) {
     const auto last = static_cast<int64_t>(tokens.size()) - 1;
-    const json &token = tokens[static_cast<size_t>(integer_of(path, metadata, "tokenizer.ggml.bos_token_id", 0, last))];
-    result["post_processor"] = {
-        {"type", "TemplateProcessing"},
-        {"single",
-         {{{"SpecialToken", {{"id", token}, {"type_id", 0}}}}, {{"Sequence", {{"id", "A"}, {"type_id", 0}}}}}},
-        {"pair", json::array()},
-        {"special_tokens",
-         {{token,
-           {{"id", token},
-            {"ids", json::array({vocabulary[token.get<std::string>()]})},
-            {"tokens", json::array({token})}}}}}};
+    const int64_t first = integer_of(path, metadata, "tokenizer.ggml.bos_token_id", 0, last);
+    result["post_processor"] = first_token(tokens[static_cast<size_t>(first)], first);
   }
   return result;
 }

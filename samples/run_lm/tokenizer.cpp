@@ -4,6 +4,7 @@
 #include <array>
 #include <charconv>
 #include <functional>
+#include <optional>
 #include <queue>
 #include <unordered_map>
 
@@ -20,7 +21,6 @@ constexpr int64_t kMostTokens = int64_t{1} << 24;
 // Of ByteLevel in the library tokenizers.
 constexpr const char *kBytePattern =
     "'s|'t|'re|'ve|'m|'ll|'d| ?\\p{L}+| ?\\p{N}+| ?[^\\s\\p{L}\\p{N}]+|\\s+(?!\\S)|\\s+";
-constexpr const char *kSpaceMark = "\u2581";
 
 std::string utf8_of(uint32_t code) {
   if (code < 0x80) return {static_cast<char>(code)};
@@ -62,7 +62,18 @@ uint64_t pair_key(int32_t left, int32_t right) {
   return static_cast<uint64_t>(static_cast<uint32_t>(left)) << 32 | static_cast<uint32_t>(right);
 }
 
+// Returns the byte of "<0x0A>".
+std::optional<char> byte_of(std::string_view text) {
+  uint8_t byte = 0;
+  const bool is_byte = text.size() == 6 && text.starts_with("<0x") && text.ends_with('>') &&
+                       std::from_chars(text.data() + 3, text.data() + 5, byte, 16).ptr == text.data() + 5;
+  if (!is_byte) return std::nullopt;
+  return static_cast<char>(byte);
+}
+
 }  // namespace
+
+bool is_byte_token(std::string_view text) { return byte_of(text).has_value(); }
 
 struct Tokenizer::State {
   // A step that divides a text, or changes its beginning.
@@ -421,10 +432,7 @@ std::string Tokenizer::bytes_of(int32_t token) const {
   if (state_->is_added[static_cast<size_t>(token)]) return text;
   std::string bytes;
   if (!state_->is_byte_level) {
-    uint8_t byte = 0;
-    const bool is_byte = text.size() == 6 && text.starts_with("<0x") && text.ends_with('>') &&
-                         std::from_chars(text.data() + 3, text.data() + 5, byte, 16).ptr == text.data() + 5;
-    if (is_byte) return {static_cast<char>(byte)};
+    if (const std::optional<char> byte = byte_of(text)) return {*byte};
     bytes = text;
     replace_all(bytes, kSpaceMark, " ");
     return bytes;

@@ -10,6 +10,11 @@
 
 namespace run_lm {
 
+constexpr const char *kSpaceMark = "\u2581";  // of SentencePiece
+
+// Returns whether the text of a token is that of a byte, as "<0x0A>".
+bool is_byte_token(std::string_view text);
+
 class Tokenizer {
  public:
   // Parses the text of a tokenizer.json; `file` is its name in errors. Throws tool::Error for parts that it does not support.
