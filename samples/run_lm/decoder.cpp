@@ -60,6 +60,8 @@ Decoder::Decoder(lpt_context *context, const ModelConfig &config, ModelWeights w
   check(context, lpt_tensor_create(context, LPT_FORMAT_F64, 1, &pairs, &made));
   frequencies_.reset(made);
   check(context, lpt_rotary_frequencies(context, &config.rotary, made));
+  auto *frequencies = static_cast<double *>(lpt_tensor_data(made));
+  for (size_t i = 0; i < config.rotary_factors.size(); ++i) frequencies[i] /= config.rotary_factors[i];
   for (LayerWeights &source : weights.layers) {
     Layer &layer = layers_.emplace_back();
     for (size_t i = 0; i < kProjections; ++i) {

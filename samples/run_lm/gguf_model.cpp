@@ -19,6 +19,7 @@ constexpr uint32_t kBool = 7, kString = 8, kArray = 9;
 constexpr uint64_t kPrefixBytes = 8;  // magic and version
 // Values of tokenizer.ggml.token_type. Token 5 is unused.
 constexpr int32_t kNormal = 1, kUnknown = 2, kControl = 3, kUserDefined = 4, kByte = 6;
+constexpr int64_t kMostFactors = int64_t{1} << 16;
 constexpr size_t kMostTokenBytes = 256;  // that are merged; SentencePiece permits 16 characters without other options
 
 // https://github.com/ggml-org/ggml/blob/master/docs/gguf.md numbers the types.
@@ -76,6 +77,61 @@ json read_metadata(const std::string &path) {
   return metadata;
 }
 
+// Returns the factors by which llama.cpp divides the frequencies.
+json factors_of(const tool::Checkpoint &file, const tool::StoredTensor &tensor) {
+  const std::string where = tool::where_of(file.path(), tensor);
+  if (tensor.dtype->name != "F32" || tensor.shape.size() != 1 || tensor.shape[0] > kMostFactors) {
+    throw Error(fmt::format("{}: is {} of {}: expected a vector of at most {} numbers of F32", where,
+                            tool::shape_text(tensor.shape), tensor.dtype->name, kMostFactors));
+  }
+  std::vector<float> factors(static_cast<size_t>(tensor.shape[0]));
+  file.read(tensor, 0, std::as_writable_bytes(std::span(factors)));
+  for (size_t i = 0; i < factors.size(); ++i) {
+    if (factors[i] > 0.0f && factors[i] <= 1e9f) continue;
+    throw Error(fmt::format("{}: element {} is {}: expected a number above 0, at most 1e9", where, i, factors[i]));
+  }
+  return factors;
+}
+
+// Returns rope_scaling of config.json, as llama.cpp scales positions; null: not at all.
+json scaling_of(const tool::Checkpoint &file, const json &metadata, const json &positions) {
+  const std::string &path = file.path();
+  const auto number = [&](const char *key, double otherwise) {
+    const double value = number_of(path, metadata, key, otherwise);
+    if (!std::isfinite(value)) reject(path, key, value, "a finite number");
+    return value;
+  };
+  // Old files have scale_linear. A factor without a type is linear.
+  const double factor = number("llama.rope.scaling.factor", number("llama.rope.scale_linear", 0.0));
+  const bool has_factor = factor != 0.0 && factor != 1.0;
+  const std::string kind = text_of(path, metadata, "llama.rope.scaling.type", has_factor ? "linear" : "none");
+  const double attention = number("llama.rope.scaling.attn_factor", 1.0);
+  const tool::StoredTensor *factors = file.find("rope_freqs.weight");
+  if (kind != "yarn" && attention != 1.0) reject(path, "llama.rope.scaling.attn_factor", attention, "1");
+  if (kind == "none" || (kind == "linear" && !has_factor)) {
+    if (factors == nullptr) return nullptr;
+    const json values = factors_of(file, *factors);
+    return {{"rope_type", "longrope"}, {"short_factor", values},
+            {"long_factor", values},   {"original_max_position_embeddings", positions},
+            {"factor", 1.0},           {"attention_factor", 1.0}};
+  }
+  if (factors != nullptr) reject(path, "llama.rope.scaling.type", kind, "none, next to rope_freqs.weight");
+  if (kind == "linear") return {{"rope_type", "linear"}, {"factor", factor}};
+  if (kind != "yarn") reject(path, "llama.rope.scaling.type", kind, "none, linear or yarn");
+  if (factor < 1.0) reject(path, "llama.rope.scaling.factor", factor, "a number, 1 to 1e9");
+  const double extrapolation = number("llama.rope.scaling.yarn_ext_factor", 1.0);
+  const double multiplier = number("llama.rope.scaling.yarn_log_multiplier", 0.0);
+  if (extrapolation != 1.0) reject(path, "llama.rope.scaling.yarn_ext_factor", extrapolation, "1");
+  if (multiplier != 0.0) reject(path, "llama.rope.scaling.yarn_log_multiplier", multiplier, "0");
+  const json &original = member_of(metadata, "llama.rope.scaling.original_context_length");
+  return {{"rope_type", "yarn"},
+          {"factor", factor},
+          {"original_max_position_embeddings", original.is_null() ? positions : original},
+          {"beta_fast", number("llama.rope.scaling.yarn_beta_fast", 32.0)},
+          {"beta_slow", number("llama.rope.scaling.yarn_beta_slow", 1.0)},
+          {"attention_factor", attention * (0.1 * std::log(factor) + 1.0)}};
+}
+
 json config_of(const tool::Checkpoint &file, const json &metadata) {
   const std::string &path = file.path();
   const std::string architecture = text_of(path, metadata, "general.architecture", "");
@@ -95,14 +151,14 @@ json config_of(const tool::Checkpoint &file, const json &metadata) {
       {"eos_token_id", "tokenizer.ggml.eos_token_id"},
   }};
   for (const auto &[name, key] : kKeys) {
-    if (!member_of(metadata, key).is_null()) config[name] = member_of(metadata, key);
+    const json &value = member_of(metadata, key);
+    if (value.is_number_float() && !std::isfinite(value.get<double>())) reject(path, key, value, "a finite number");
+    if (!value.is_null()) config[name] = value;
   }
   config["vocab_size"] = member_of(metadata, "tokenizer.ggml.tokens").size();
   config["tie_word_embeddings"] = file.find("output.weight") == nullptr;
-  const std::string scaling = text_of(path, metadata, "llama.rope.scaling.type", "none");
-  if (scaling != "none" || file.find("rope_freqs.weight") != nullptr) {
-    throw Error(fmt::format("{}: has scaled rotary frequencies: expected the Hugging Face folder of this model", path));
-  }
+  const json scaling = scaling_of(file, metadata, member_of(config, "max_position_embeddings"));
+  if (!scaling.is_null()) config["rope_scaling"] = scaling;
   return config;
 }
 

@@ -1,5 +1,7 @@
 #include "json_fields.hpp"
 
+#include <cmath>
+
 namespace run_lm {
 
 namespace {
@@ -29,6 +31,8 @@ json parse_json(const std::string &file, const std::string &text) {
 }
 
 std::string value_text(const json &value) {
+  // JSON has no text for these; a GGUF file can have them.
+  if (value.is_number_float() && !std::isfinite(value.get<double>())) return fmt::format("{}", value.get<double>());
   return tool::shortened(value.dump(-1, ' ', false, json::error_handler_t::replace), 60);
 }
 

@@ -21,6 +21,33 @@ using tool::Tensor;
 
 constexpr int64_t kMostExtent = int64_t{1} << 24;
 constexpr int64_t kMostPositions = int64_t{1} << 30;
+constexpr double kMostFactor = 1e9;  // of lpt_rotary_scaling
+
+// Reads a factor for each frequency. Transformers takes one of two lists by the number of positions; here they are equal.
+void read_long_rotary(const std::string &where, const json &scaling, int64_t original_positions, ModelConfig &out) {
+  const json &factors = member_of(scaling, "long_factor"), &others = member_of(scaling, "short_factor");
+  if (!factors.is_array() || std::ssize(factors) != out.head_width / 2) {
+    reject(where, "long_factor", factors, fmt::format("an array of {} numbers", out.head_width / 2).c_str());
+  }
+  if (others != factors) reject(where, "short_factor", others, "the numbers of long_factor");
+  for (const json &factor : factors) {
+    const double value = factor.is_number() ? factor.get<double>() : 0.0;
+    if (!(value > 0.0 && value <= kMostFactor)) reject(where, "long_factor", factor, "a number above 0, at most 1e9");
+    out.rotary_factors.push_back(value);
+  }
+  const auto original = static_cast<double>(original_positions);
+  const double ratio = number_of(where, scaling, "factor", static_cast<double>(out.positions) / original);
+  const double otherwise = ratio <= 1.0 ? 1.0 : std::sqrt(1.0 + std::log(ratio) / std::log(original));
+  out.rotary_scale = number_of(where, scaling, "attention_factor", otherwise);
+}
+
+// Returns the factor of queries and keys of YaRN.
+double yarn_scale(const std::string &where, const json &scaling, double factor) {
+  const auto scale = [&](double multiplier) { return 0.1 * multiplier * std::log(factor) + 1.0; };
+  const double own = number_of(where, scaling, "mscale", 0.0), all = number_of(where, scaling, "mscale_all_dim", 0.0);
+  const bool has_multipliers = own != 0.0 && all != 0.0;
+  return number_of(where, scaling, "attention_factor", has_multipliers ? scale(own) / scale(all) : scale(1.0));
+}
 
 void read_rotary(const std::string &file, const json &config, ModelConfig &out) {
   // Transformers 5 has rope_parameters, earlier releases rope_theta and rope_scaling.
@@ -31,6 +58,10 @@ void read_rotary(const std::string &file, const json &config, ModelConfig &out) 
   rotary.base = number_of(file, config, "rope_theta", number_of(where, scaling, "rope_theta", 10000.0));
   const std::string kind = text_of(where, scaling, "rope_type", text_of(where, scaling, "type", "default"));
   if (kind == "default") return;
+  rotary.original_positions = integer_of(where, scaling, "original_max_position_embeddings", 2, kMostPositions,
+                                         integer_of(file, config, "original_max_position_embeddings", 2, kMostPositions,
+                                                    std::max<int64_t>(out.positions, 2)));
+  if (kind == "longrope") return read_long_rotary(where, scaling, rotary.original_positions, out);
   if (kind == "linear") {
     rotary.kind = LPT_ROTARY_SCALING_KIND_LINEAR;
   } else if (kind == "llama3") {
@@ -41,14 +72,12 @@ void read_rotary(const std::string &file, const json &config, ModelConfig &out) 
     rotary.kind = LPT_ROTARY_SCALING_KIND_YARN;
     rotary.beta_fast = number_of(where, scaling, "beta_fast", 32.0);
     rotary.beta_slow = number_of(where, scaling, "beta_slow", 1.0);
+    if (!bool_of(where, scaling, "truncate", true)) reject(where, "truncate", false, "true");
   } else {
-    reject(where, "rope_type", kind, "default, linear, llama3 or yarn");
+    reject(where, "rope_type", kind, "default, linear, llama3, longrope or yarn");
   }
   rotary.factor = number_of(where, scaling, "factor");
-  rotary.original_positions =
-      integer_of(where, scaling, "original_max_position_embeddings", 1, kMostPositions, out.positions);
-  const bool is_yarn = rotary.kind == LPT_ROTARY_SCALING_KIND_YARN;
-  if (is_yarn) out.rotary_scale = number_of(where, scaling, "attention_factor", 0.1 * std::log(rotary.factor) + 1.0);
+  if (kind == "yarn") out.rotary_scale = yarn_scale(where, scaling, rotary.factor);
 }
 
 std::vector<int32_t> end_tokens_of(const std::string &file, const json &config) {

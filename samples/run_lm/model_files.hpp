@@ -26,6 +26,7 @@ struct ModelConfig {
   int64_t window = 0;     // keys that a query attends to; 0: all
   double epsilon = 0.0;
   lpt_rotary_scaling rotary = LPT_ROTARY_SCALING_INIT;
+  std::vector<double> rotary_factors;  // divide the frequencies; empty: none
   double rotary_scale = 1.0;
   bool is_tied = false;  // the embedding is the head
   std::vector<int32_t> end_tokens;

@@ -1,4 +1,4 @@
-// The metadata of GGUF files: SentencePiece tokenizers, against tokens of the library sentencepiece.
+// The metadata of GGUF files: SentencePiece tokenizers, against tokens of the library sentencepiece, and scaled positions.
 #include "../gguf_model.hpp"
 
 #include <gtest/gtest.h>
@@ -122,6 +122,69 @@ TEST(GgufModel, OmitsTheFirstToken) {
   EXPECT_TRUE(run_lm::Tokenizer("t", loaded.files.tokenizer_text()).prefix().empty());
 }
 
+// Scaled positions.
+
+std::string real(const std::string &key, float value) {
+  return gguf_entry("llama.rope." + key, kGgufFloat, tool_tests::bytes_of<float>({value}));
+}
+
+std::string scaling_type(const std::string &kind) {
+  return gguf_entry("llama.rope.scaling.type", kGgufString, gguf_text(kind));
+}
+
+GgufTensor rope_factors(const std::vector<float> &factors) {
+  return {"rope_freqs.weight", {factors.size()}, kF32, tool_tests::bytes_of(factors)};
+}
+
+TEST(GgufModel, ScalesPositions) {
+  const json llama3 = {{"rope_type", "llama3"},
+                       {"factor", 8.0},
+                       {"low_freq_factor", 1.0},
+                       {"high_freq_factor", 4.0},
+                       {"original_max_position_embeddings", 48}};
+  // llama.cpp converts Llama 3.1 to the ratios of its frequencies.
+  TinyModel plain, scaled;
+  scaled.rope_scaling = llama3;
+  double scale = 1.0;
+  const std::vector<double> before = plain.frequencies(scale), after = scaled.frequencies(scale);
+  std::vector<float> factors;
+  for (size_t i = 0; i < before.size(); ++i) factors.push_back(static_cast<float>(before[i] / after[i]));
+  const json linear = {{"rope_type", "linear"}, {"factor", 2.5}};
+  const json yarn = {{"rope_type", "yarn"}, {"factor", 4.0}, {"original_max_position_embeddings", 16}};
+  json changed = yarn;
+  changed.update({{"beta_fast", 2.0}, {"beta_slow", 0.5}, {"attention_factor", 0.5 * (0.1 * std::log(4.0) + 1.0)}});
+  const std::string original = gguf_entry("llama.rope.scaling.original_context_length", kGgufUint32, u32_bytes(16));
+  struct Case {
+    json expected;
+    GgufParts parts;
+  };
+  const std::vector<Case> cases = {
+      {llama3, {.blocks = {}, .tensors = {rope_factors(factors)}, .entries = {}}},
+      {llama3, {.blocks = {}, .tensors = {rope_factors(factors)}, .entries = {scaling_type("none")}}},
+      {linear, {.blocks = {}, .tensors = {}, .entries = {scaling_type("linear"), real("scaling.factor", 2.5f)}}},
+      {linear, {.blocks = {}, .tensors = {}, .entries = {real("scaling.factor", 2.5f)}}},
+      {linear, {.blocks = {}, .tensors = {}, .entries = {real("scale_linear", 2.5f)}}},
+      {nullptr, {.blocks = {}, .tensors = {}, .entries = {scaling_type("none"), real("scaling.factor", 2.5f)}}},
+      {nullptr, {.blocks = {}, .tensors = {}, .entries = {scaling_type("linear"), real("scaling.factor", 1.0f)}}},
+      {yarn, {.blocks = {}, .tensors = {}, .entries = {scaling_type("yarn"), real("scaling.factor", 4.0f), original}}},
+      {changed,
+       {.blocks = {},
+        .tensors = {},
+        .entries = {scaling_type("yarn"), real("scaling.factor", 4.0f), original, real("scaling.yarn_beta_fast", 2.0f),
+                    real("scaling.yarn_beta_slow", 0.5f), real("scaling.attn_factor", 0.5f)}}}};
+  const Workplace workplace;
+  const std::vector<int32_t> tokens = random_tokens(31, 60);
+  for (size_t i = 0; i < cases.size(); ++i) {
+    TinyModel model;
+    model.rope_scaling = cases[i].expected;
+    model.draw(32, false);
+    const LoadedModel loaded(write_gguf(workplace, "m.gguf", model, cases[i].parts));
+    run_lm::Decoder decoder = loaded.decoder();
+    EXPECT_LT(relative_difference(logits_of(decoder, tokens), model.logits(tokens)), 2e-5) << i;
+    EXPECT_FALSE(loaded.files.has("rope_freqs.weight"));  // not a tensor of Transformers
+  }
+}
+
 void expect_metadata_rejected(const std::vector<std::string> &entries, const std::string &part) {
   const Workplace workplace;
   try {
@@ -173,8 +236,9 @@ TEST(HostileGgufModel, TokenizersAreRejected) {
       {changed([](Pieces &pieces) { pieces.scores.pop_back(); }),
        "tokenizer.ggml.scores has 599 elements: expected 600"},
       {changed([](Pieces &pieces) { pieces.scores.push_back(0); }), "tokenizer.ggml.scores has 601 elements"},
-      {changed([&](Pieces &pieces) { pieces.scores[7] = nan; }), "tokenizer.ggml.scores, element 7, is"},
-      {changed([&](Pieces &pieces) { pieces.scores[8] = -INFINITY; }), "tokenizer.ggml.scores, element 8, is"},
+      {changed([&](Pieces &pieces) { pieces.scores[7] = nan; }),
+       "tokenizer.ggml.scores, element 7, is nan: expected a finite number"},
+      {changed([&](Pieces &pieces) { pieces.scores[8] = -INFINITY; }), "tokenizer.ggml.scores, element 8, is -inf"},
       {with(2, array("tokenizer.ggml.scores", kGgufBool, 600, std::string(600, '\1'))),
        "tokenizer.ggml.scores, element 0, is true"},
       {with(3, ""), "tokenizer.ggml.token_type is null: expected an array of 600 elements"},
@@ -193,6 +257,69 @@ TEST(HostileGgufModel, TokenizersAreRejected) {
        "remove_extra_whitespaces is true: expected false"},
   };
   for (const auto &[entries, part] : cases) expect_metadata_rejected(entries, part);
+}
+
+TEST(HostileGgufModel, ScalingsAreRejected) {
+  struct Case {
+    std::vector<std::string> entries;
+    std::vector<GgufTensor> tensors;
+    const char *part;
+  };
+  const std::vector<float> good = {1, 1, 2, 8};
+  const auto changed = [&](size_t index, float value) {
+    std::vector<float> factors = good;
+    factors[index] = value;
+    return std::vector<GgufTensor>{rope_factors(factors)};
+  };
+  GgufTensor halves = rope_factors(good), matrix = halves;
+  halves.type = kF16;
+  halves.bytes.resize(8);
+  matrix.extents = {2, 2};
+  const GgufTensor many = {"rope_freqs.weight", {65537}, kF32, std::string(4 * 65537, '\0')};
+  const std::string yarn = scaling_type("yarn"), factor = real("scaling.factor", 4.0f);
+  const Case cases[] = {
+      {{scaling_type("ntk"), factor}, {}, "llama.rope.scaling.type is \"ntk\": expected none, linear or yarn"},
+      {{scaling_type("longrope")}, {}, "llama.rope.scaling.type is \"longrope\""},
+      {{yarn}, {}, "llama.rope.scaling.factor is 0.0: expected a number, 1 to 1e9"},
+      {{yarn, real("scaling.factor", NAN)}, {}, "llama.rope.scaling.factor is nan: expected a finite number"},
+      {{yarn, real("scaling.factor", 0.5f)}, {}, "llama.rope.scaling.factor is 0.5"},
+      {{yarn, real("scaling.factor", INFINITY)}, {}, "llama.rope.scaling.factor is inf: expected a finite number"},
+      {{scaling_type("linear"), real("scaling.factor", -2.0f)}, {}, "factor is -2"},
+      {{gguf_entry("llama.rope.scaling.factor", kGgufString, gguf_text("2"))},
+       {},
+       "factor is \"2\": expected a number"},
+      {{yarn, factor, real("scaling.yarn_ext_factor", 0.0f)}, {}, "yarn_ext_factor is 0.0: expected 1"},
+      {{yarn, factor, real("scaling.yarn_log_multiplier", 0.1f)}, {}, "yarn_log_multiplier is 0.1"},
+      {{yarn, factor, gguf_entry("llama.rope.scaling.original_context_length", kGgufUint32, u32_bytes(0))},
+       {},
+       "original_max_position_embeddings is 0: expected a whole number, 2 to"},
+      {{real("scaling.attn_factor", 2.0f)}, {}, "llama.rope.scaling.attn_factor is 2.0: expected 1"},
+      {{yarn, factor},
+       {rope_factors(good)},
+       "llama.rope.scaling.type is \"yarn\": expected none, next to rope_freqs.weight"},
+      {{}, {rope_factors({1, 2, 8})}, "long_factor is [1.0,2.0,8.0]: expected an array of 4 numbers"},
+      {{}, changed(2, 0.0f), "tensor \"rope_freqs.weight\": element 2 is 0: expected a number above 0"},
+      {{}, changed(3, -1.0f), "element 3 is -1"},
+      {{}, changed(0, NAN), "element 0 is nan"},
+      {{}, changed(1, INFINITY), "element 1 is inf: expected a number above 0, at most 1e9"},
+      {{}, {halves}, "is [4] of F16: expected a vector of at most 65536 numbers of F32"},
+      {{}, {matrix}, "is [2, 2] of F32: expected a vector"},
+      {{}, {many}, "is [65537] of F32: expected a vector"}};
+  const auto expect = [](const TinyModel &model, const GgufParts &parts, const char *part) {
+    const Workplace workplace;
+    try {
+      const LoadedModel loaded(write_gguf(workplace, "m.gguf", model, parts));
+      loaded.decoder();
+      ADD_FAILURE() << "no error with " << part;
+    } catch (const tool::Error &error) {
+      EXPECT_NE(std::string(error.what()).find(part), std::string::npos) << error.what();
+    }
+  };
+  TinyModel model;
+  model.draw(33, false);
+  for (const Case &one : cases) expect(model, {.blocks = {}, .tensors = one.tensors, .entries = one.entries}, one.part);
+  model.base = NAN;
+  expect(model, {}, "llama.rope.freq_base is nan: expected a finite number");
 }
 
 }  // namespace

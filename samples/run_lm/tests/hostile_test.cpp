@@ -27,6 +27,10 @@ void expect_error(const std::function<void()> &act, const std::string &part) {
 TEST(Hostile, ConfigsAreRejected) {
   const json good = TinyModel().config();
   EXPECT_EQ(run_lm::parse_config("c", good.dump()).key_heads, 2);
+  const auto longrope = [](const json &long_factor, const json &short_factor) {
+    const json scaling = {{"rope_type", "longrope"}, {"long_factor", long_factor}, {"short_factor", short_factor}};
+    return json{{"rope_scaling", scaling}};
+  };
   const std::pair<json, const char *> cases[] = {
       {{{"model_type", "gpt2"}}, "c: model_type is \"gpt2\": expected llama or mistral"},
       {{{"hidden_act", "gelu"}}, "hidden_act is \"gelu\": expected silu"},
@@ -40,7 +44,18 @@ TEST(Hostile, ConfigsAreRejected) {
       {{{"tie_word_embeddings", 1}}, "tie_word_embeddings is 1: expected true or false"},
       {{{"eos_token_id", {1, -2}}}, "eos_token_id is [1,-2]: expected a token"},
       {{{"rope_scaling", {{"rope_type", "dynamic"}}}}, "rope_type is \"dynamic\""},
-      {{{"rope_scaling", {{"rope_type", "linear"}}}}, "rope_scaling: factor is missing"}};
+      {{{"rope_scaling", {{"rope_type", "linear"}}}}, "rope_scaling: factor is missing"},
+      {{{"rope_scaling", {{"rope_type", "yarn"}, {"factor", 4}, {"truncate", false}}}},
+       "truncate is false: expected true"},
+      {{{"rope_scaling", {{"rope_type", "yarn"}, {"factor", 4}, {"original_max_position_embeddings", 1}}}},
+       "original_max_position_embeddings is 1: expected a whole number, 2 to"},
+      {longrope(nullptr, nullptr), "long_factor is null: expected an array of 4 numbers"},
+      {longrope({1, 2, 3}, {1, 2, 3}), "long_factor is [1,2,3]: expected an array of 4 numbers"},
+      {longrope({1, 2, 3, 4}, {1, 2, 3, 5}), "short_factor is [1,2,3,5]: expected the numbers of long_factor"},
+      {longrope({1, 2, 0, 4}, {1, 2, 0, 4}), "long_factor is 0: expected a number above 0"},
+      {longrope({1, 2, "3", 4}, {1, 2, "3", 4}), "long_factor is \"3\": expected a number above 0"},
+      {longrope({1, 2, 2e9, 4}, {1, 2, 2e9, 4}),
+       "long_factor is 2000000000.0: expected a number above 0, at most 1e9"}};
   for (const auto &[change, part] : cases) {
     json config = good;
     config.update(change);

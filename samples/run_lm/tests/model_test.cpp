@@ -1,6 +1,7 @@
 // Models of run_lm against a plain forward pass in f64.
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <set>
 
 #include "../json_fields.hpp"
@@ -23,7 +24,7 @@ TEST(Model, HasTheLogitsOfAPlainForwardPass) {
     model.is_tied = is_tied;
     model.key_heads = is_tied ? 4 : 2;
     model.window = is_tied ? 7 : 0;
-    model.rotary_factor = is_tied ? 4.0 : 1.0;
+    if (is_tied) model.rope_scaling = {{"rope_type", "linear"}, {"factor", 4.0}};
     model.draw(2, !is_tied);
     const LoadedModel loaded(write_folder(workplace, is_tied ? "tied" : "untied", model, is_tied));
     Decoder decoder = loaded.decoder();
@@ -31,6 +32,48 @@ TEST(Model, HasTheLogitsOfAPlainForwardPass) {
     Decoder bf16 = loaded.decoder({LPT_FORMAT_BF16, LPT_FORMAT_BF16});
     EXPECT_LT(relative_difference(logits_of(bf16, tokens), model.logits(tokens)), 0.05) << is_tied;
   }
+}
+
+// Scalings of config.json by Transformers. The model has 64 positions and 4 frequencies.
+TEST(Model, ScalesPositions) {
+  const tool_tests::Workplace workplace;
+  const std::vector<int32_t> tokens = random_tokens(11, 60);
+  const std::vector<double> factors = {0.75, 1.5, 3.0, 64.0};
+  const run_lm::json scalings[] = {
+      {{"rope_type", "default"}},
+      {{"rope_type", "linear"}, {"factor", 2.5}},
+      {{"rope_type", "yarn"}, {"factor", 4.0}},
+      {{"rope_type", "yarn"}, {"factor", 4.0}, {"original_max_position_embeddings", 16}, {"beta_fast", 2.0}},
+      {{"rope_type", "yarn"}, {"factor", 4.0}, {"attention_factor", 0.5}},
+      {{"rope_type", "llama3"},
+       {"factor", 8.0},
+       {"low_freq_factor", 1.0},
+       {"high_freq_factor", 4.0},
+       {"original_max_position_embeddings", 48}},
+      {{"rope_type", "longrope"},
+       {"short_factor", factors},
+       {"long_factor", factors},
+       {"original_max_position_embeddings", 16}},
+      {{"rope_type", "longrope"}, {"short_factor", factors}, {"long_factor", factors}, {"attention_factor", 1.25}}};
+  std::vector<std::vector<float>> all;
+  for (const run_lm::json &scaling : scalings) {
+    TinyModel model;
+    model.rope_scaling = scaling;
+    model.draw(12, false);
+    const LoadedModel loaded(write_folder(workplace, fmt::format("folder{}", all.size()), model, false));
+    Decoder decoder = loaded.decoder();
+    all.push_back(logits_of(decoder, tokens));
+    EXPECT_LT(relative_difference(all.back(), model.logits(tokens)), kTolerance) << scaling;
+    for (size_t i = 0; i + 1 < all.size(); ++i) EXPECT_GT(difference(all[i], all.back()), 0.01) << scaling;
+  }
+}
+
+// YaRN with two multipliers, as in DeepSeek.
+TEST(Model, ScalesYarnByMultipliers) {
+  run_lm::json config = TinyModel().config();
+  config["rope_scaling"] = {{"rope_type", "yarn"}, {"factor", 40.0}, {"mscale", 0.5}, {"mscale_all_dim", 0.25}};
+  const double log = std::log(40.0);
+  EXPECT_DOUBLE_EQ(run_lm::parse_config("c", config.dump()).rotary_scale, (0.05 * log + 1) / (0.025 * log + 1));
 }
 
 TEST(Model, IsTheSameInGguf) {

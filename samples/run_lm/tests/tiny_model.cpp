@@ -39,12 +39,12 @@ void add(Vector &target, const Vector &addend) {
 }
 
 // Rotates columns i and i + half of each head.
-void rotate(Vector &heads, int64_t head_width, double base, double position) {
-  const auto width = static_cast<size_t>(head_width), half = width / 2;
+void rotate(Vector &heads, const Vector &frequencies, double scale, double position) {
+  const size_t half = frequencies.size(), width = 2 * half;
   for (size_t begin = 0; begin < heads.size(); begin += width) {
     for (size_t i = 0; i < half; ++i) {
-      const double angle = position * std::pow(base, -2.0 * static_cast<double>(i) / static_cast<double>(width));
-      const double x = heads[begin + i], y = heads[begin + i + half];
+      const double angle = position * frequencies[i];
+      const double x = scale * heads[begin + i], y = scale * heads[begin + i + half];
       heads[begin + i] = x * std::cos(angle) - y * std::sin(angle);
       heads[begin + i + half] = y * std::cos(angle) + x * std::sin(angle);
     }
@@ -152,14 +152,58 @@ json TinyModel::config() const {
                  {"rope_theta", base},
                  {"tie_word_embeddings", is_tied},
                  {"eos_token_id", 1}};
-  if (rotary_factor != 1.0) config["rope_scaling"] = {{"rope_type", "linear"}, {"factor", rotary_factor}};
+  if (!rope_scaling.is_null()) config["rope_scaling"] = rope_scaling;
   if (window > 0) config.update({{"model_type", "mistral"}, {"sliding_window", window}});
   return config;
+}
+
+// As modeling_rope_utils.py of Transformers 4.57.
+Vector TinyModel::frequencies(double &scale) const {
+  const auto width = static_cast<double>(head_width);
+  Vector frequencies;
+  for (double i = 0; i < width / 2; ++i) frequencies.push_back(1.0 / std::pow(base, 2.0 * i / width));
+  scale = 1.0;
+  if (rope_scaling.is_null()) return frequencies;
+  const std::string kind = rope_scaling.at("rope_type");
+  const double pi = 3.14159265358979323846, factor = rope_scaling.value("factor", 1.0);
+  const double original = rope_scaling.value("original_max_position_embeddings", 64.0);
+  const auto dimension = [&](const char *name, double otherwise) {
+    return width * std::log(original / (rope_scaling.value(name, otherwise) * 2 * pi)) / (2 * std::log(base));
+  };
+  for (size_t i = 0; i < frequencies.size(); ++i) {
+    double &frequency = frequencies[i];
+    if (kind == "linear") frequency /= factor;
+    if (kind == "longrope") frequency /= rope_scaling.at("long_factor")[i].get<double>();
+    if (kind == "yarn") {
+      const double low = std::max(std::floor(dimension("beta_fast", 32.0)), 0.0);
+      const double high = std::min(std::ceil(dimension("beta_slow", 1.0)), width - 1.0);
+      const double ramp = std::clamp((static_cast<double>(i) - low) / (high - low), 0.0, 1.0);
+      frequency = frequency / factor * ramp + frequency * (1.0 - ramp);
+    }
+    if (kind == "llama3") {
+      const double low = rope_scaling.at("low_freq_factor"), high = rope_scaling.at("high_freq_factor");
+      const double wavelength = 2 * pi / frequency, smooth = (original / wavelength - low) / (high - low);
+      if (wavelength > original / low) {
+        frequency /= factor;
+      } else if (wavelength >= original / high) {
+        frequency = (1 - smooth) * frequency / factor + smooth * frequency;
+      }
+    }
+  }
+  const double extension = 64.0 / original;
+  const double otherwise = kind == "yarn" ? 0.1 * std::log(factor) + 1.0
+                           : kind == "longrope" && extension > 1.0
+                               ? std::sqrt(1.0 + std::log(extension) / std::log(original))
+                               : 1.0;
+  scale = rope_scaling.value("attention_factor", otherwise);
+  return frequencies;
 }
 
 std::vector<Vector> TinyModel::logits(const std::vector<int32_t> &tokens) const {
   std::vector<std::vector<Vector>> keys(static_cast<size_t>(layers)), values(static_cast<size_t>(layers));
   std::vector<Vector> result;
+  double scale = 1.0;
+  const Vector rotations = frequencies(scale);
   for (size_t position = 0; position < tokens.size(); ++position) {
     const Values &table = tensors.at("model.embed_tokens.weight");
     const float *row = table.numbers.data() + tokens[position] * width;
@@ -174,8 +218,8 @@ std::vector<Vector> TinyModel::logits(const std::vector<int32_t> &tokens) const 
       };
       Vector normed = normalize(tensors.at(layer + "input_layernorm.weight"), stream, epsilon);
       Vector query = linear("self_attn.q_proj", normed), key = linear("self_attn.k_proj", normed);
-      rotate(query, head_width, base, static_cast<double>(position) / rotary_factor);
-      rotate(key, head_width, base, static_cast<double>(position) / rotary_factor);
+      rotate(query, rotations, scale, static_cast<double>(position));
+      rotate(key, rotations, scale, static_cast<double>(position));
       keys[i].push_back(key);
       values[i].push_back(linear("self_attn.v_proj", normed));
       add(stream, linear("self_attn.o_proj", attend(query, keys[i], values[i], *this)));

@@ -22,7 +22,7 @@ struct TinyModel {
   int64_t layers = 2, width = 32, heads = 4, key_heads = 2, head_width = 8, hidden = 48, vocabulary = 600;
   int64_t window = 0;  // keys that a query attends to; 0: all
   double epsilon = 1e-2, base = 500.0;
-  double rotary_factor = 1.0;  // divides positions
+  nlohmann::json rope_scaling;  // of config.json; null: none
   bool is_tied = false;
   std::map<std::string, Values> tensors;  // by Hugging Face names
 
@@ -30,6 +30,8 @@ struct TinyModel {
   void draw(uint64_t place, bool has_biases);
 
   nlohmann::json config() const;
+  // Returns the frequencies of `rope_scaling`, and the factor of queries and keys.
+  std::vector<double> frequencies(double &scale) const;
   // Returns the logits of each token after those before it.
   std::vector<std::vector<double>> logits(const std::vector<int32_t> &tokens) const;
 };
