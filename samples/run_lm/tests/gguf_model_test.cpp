@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <fstream>
 #include <functional>
@@ -112,6 +113,20 @@ TEST(GgufModel, WritesTheTokenizerAsTheLibraryTokenizers) {
     }
   }
   EXPECT_EQ(splits, expected);
+}
+
+// Unused tokens, and those of other types, are no result of a merge.
+TEST(GgufModel, MergesOnlyToNormalTokens) {
+  const Workplace workplace;
+  Pieces pieces = pieces_of(sentencepiece_golden()[1]);
+  const auto index = std::find(pieces.tokens.begin(), pieces.tokens.end(), "in") - pieces.tokens.begin();
+  for (const int32_t type : {1, 5}) {
+    pieces.types[static_cast<size_t>(index)] = type;
+    const LoadedModel loaded(write_pieces(workplace, pieces.entries()));
+    const std::vector<int32_t> tokens = run_lm::Tokenizer("t", loaded.files.tokenizer_text()).encode("in");
+    EXPECT_EQ(tokens.size(), type == 1 ? 1u : 2u);
+    EXPECT_EQ(tokens.front() == index, type == 1);
+  }
 }
 
 TEST(GgufModel, OmitsTheFirstToken) {
