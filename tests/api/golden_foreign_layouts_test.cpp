@@ -1,5 +1,5 @@
 // Foreign layouts against their libraries: gguf (the package of ggml), bitsandbytes, and the cuBLAS tiles of torchao.
-// tools/make_foreign_layout_golden.py writes the files and documents the excluded blocks.
+// tools/make_foreign_layout_golden.py and tools/make_ggml_golden.py write the files, and document the excluded blocks.
 #include <gtest/gtest.h>
 
 #include <cmath>
