@@ -143,6 +143,7 @@
 #include "lpt/attention.h"
 #include "lpt/cache.h"
 #include "lpt/linear.h"
+#include "lpt/loss_scaler.h"
 #include "lpt/nn.h"
 #include "lpt/optimizer.h"
 #include "lpt/recipe.h"

@@ -72,6 +72,7 @@ using Scaler = Handle<lpt_scaler, lpt_scaler_destroy>;
 using Statistics = Handle<lpt_statistics, lpt_statistics_destroy>;
 using Plan = Handle<lpt_gemm_plan, lpt_gemm_plan_destroy>;
 using KvCache = Handle<lpt_kv_cache, lpt_kv_cache_destroy>;
+using LossScaler = Handle<lpt_loss_scaler, lpt_loss_scaler_destroy>;
 using Recipe = Handle<lpt_recipe, lpt_recipe_destroy>;
 using Linear = Handle<lpt_linear, lpt_linear_destroy>;
 using Optimizer = Handle<lpt_optimizer, lpt_optimizer_destroy>;

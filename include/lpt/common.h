@@ -113,6 +113,9 @@ typedef struct lpt_calibration lpt_calibration;
 /** @brief Keys and values of attention, stored for inference; see lpt_kv_cache_create(). */
 typedef struct lpt_kv_cache lpt_kv_cache;
 
+/** @brief Factor of the loss of a training in f16 or FP8; see lpt_loss_scaler_create(). */
+typedef struct lpt_loss_scaler lpt_loss_scaler;
+
 /** @brief How a linear layer casts the operands of its three GEMMs, and runs these; see lpt_recipe_create(). */
 typedef struct lpt_recipe lpt_recipe;
 

@@ -125,15 +125,15 @@ typedef struct lpt_optimizer_step_options {
   size_t struct_size;   /**< sizeof(lpt_optimizer_step_options) of the caller. */
   lpt_flags flags;      /**< LPT_CHECK_ONLY or 0. */
   double learning_rate; /**< Finite, at least 0. Default 1e-3. */
-  /** Factor of the gradients: inverse loss scale, micro-batches. Finite. Default 1. */
+  /** Factor of the gradients, such as the inverse of the number of micro-batches. Finite. Default 1. */
   double gradient_scale;
   lpt_random random;                   /**< Seed and step; see lpt_optimizer_parameter.random_stream. */
   lpt_rounding first_moment_rounding;  /**< Rounding of the first moment. */
   lpt_rounding second_moment_rounding; /**< Rounding of the second moment. */
   lpt_rounding parameter_rounding;     /**< Rounding of a parameter that is not f32. */
   /**
-   * 1: a step with an infinity or NaN in its gradients only increments the count of skipped steps. On a GPU the step
-   * then waits for the norm. Default 0.
+   * 1: a step with an infinity or NaN in its gradients only increments the count of skipped steps. So does a step whose
+   * clipped norm exceeds f32. On a GPU the step then waits for the norm. Default 0.
    */
   int32_t is_nonfinite_skipped;
   /** Gradients with a greater norm are multiplied by largest_norm / (norm + 1e-6). 0, the default: no clipping. */
@@ -143,13 +143,19 @@ typedef struct lpt_optimizer_step_options {
    * finite. 0, the default: the step computes it if it needs it.
    */
   double gradient_norm;
+  /**
+   * Divides gradient_scale by its scale, for the norms too, and implies is_nonfinite_skipped. It records whether the step
+   * was skipped. Ranks must skip alike: they do in lpt_optimizer_step_shards(), and if their gradients have the same
+   * bits. Otherwise they pass the same gradient_norm. NULL, the default: none.
+   */
+  lpt_loss_scaler *loss_scaler;
 } lpt_optimizer_step_options;
 
 /** @brief Defaults of lpt_optimizer_step_options. */
 #define LPT_OPTIMIZER_STEP_OPTIONS_INIT                                                           \
   {                                                                                               \
     sizeof(lpt_optimizer_step_options), 0, 1e-3, 1.0, LPT_RANDOM_INIT, LPT_ROUNDING_NEAREST_EVEN, \
-        LPT_ROUNDING_NEAREST_EVEN, LPT_ROUNDING_NEAREST_EVEN, 0, 0.0, 0.0                         \
+        LPT_ROUNDING_NEAREST_EVEN, LPT_ROUNDING_NEAREST_EVEN, 0, 0.0, 0.0, NULL                   \
   }
 
 /** @brief Result of the last step of an optimizer. */

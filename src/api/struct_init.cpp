@@ -65,6 +65,8 @@ int32_t lpt_struct_init(const char *name, void *object, size_t struct_size) {
   LPT_STRUCT(lpt_optimizer_step_options, LPT_OPTIMIZER_STEP_OPTIONS_INIT)
   LPT_STRUCT(lpt_optimizer_info, LPT_OPTIMIZER_INFO_INIT)
   LPT_STRUCT(lpt_gradients_info, LPT_GRADIENTS_INFO_INIT)
+  LPT_STRUCT(lpt_loss_scaler_options, LPT_LOSS_SCALER_OPTIONS_INIT)
+  LPT_STRUCT(lpt_loss_scaler_info, LPT_LOSS_SCALER_INFO_INIT)
   LPT_STRUCT(lpt_comm_options, LPT_COMM_OPTIONS_INIT)
   LPT_STRUCT(lpt_comm_info, LPT_COMM_INFO_INIT)
   LPT_STRUCT(lpt_comm_functions, LPT_COMM_FUNCTIONS_INIT)

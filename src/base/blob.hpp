@@ -11,7 +11,14 @@
 namespace lpt {
 
 // Content of a blob. Files contain these values: never renumber them.
-enum class BlobKind : uint32_t { kScaler = 1, kLinear = 2, kOptimizerParameter = 3, kWeights = 4, kAutopilot = 5 };
+enum class BlobKind : uint32_t {
+  kScaler = 1,
+  kLinear = 2,
+  kOptimizerParameter = 3,
+  kWeights = 4,
+  kAutopilot = 5,
+  kLossScaler = 6
+};
 
 // Magic, version, kind, header bytes, payload bytes, checksum of the payload, 4 zero bytes.
 constexpr size_t kBlobHeaderBytes = 32;

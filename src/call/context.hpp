@@ -37,7 +37,8 @@ enum class HandleKind : uint32_t {
   kSchedule = 0x4C505413,
   kAutopilot = 0x4C505414,
   kKvCache = 0x4C505415,
-  kLossyLink = 0x4C505416
+  kLossyLink = 0x4C505416,
+  kLossScaler = 0x4C505417
 };
 
 class LibrarySession;  // defined in src/gemm/library.hpp

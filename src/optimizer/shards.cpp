@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <new>
 
+#include "src/optimizer/loss_scaler.hpp"
 #include "src/optimizer/step.hpp"
 
 namespace lpt {
@@ -260,7 +261,11 @@ Status step_shards(Context &context, Comm &comm, Optimizer &optimizer, const int
   FullTensors wholes;
   const StepCall call{indices, count, gradients, &options, parameters};
   LPT_TRY(check_step(context, comm, optimizer, call, reduce, wholes));
-  if (count == 0 || is_check_only(options.flags)) return {};
+  if (is_check_only(options.flags)) return {};
+  if (count == 0) {
+    record_step(options.loss_scaler, false);
+    return {};
+  }
   const SuppressProgress silence(context);
   Status status;
   try {

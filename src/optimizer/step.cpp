@@ -10,6 +10,7 @@
 #include "kernels/optimizer/cuda_found.hpp"
 #include "src/call/launch.hpp"
 #include "src/formats/block_scale.hpp"
+#include "src/optimizer/loss_scaler.hpp"
 
 namespace lpt {
 namespace {
@@ -240,10 +241,12 @@ Status decide(Context &context, const std::vector<StepWork> &works, StepRanks *r
   if (is_norm_requested(options)) {
     LPT_TRY(find_norm(context, works, ranks, options.gradient_scale, out_decision.norm));
   }
-  out_decision.is_skipped = options.is_nonfinite_skipped == 1 && std::isinf(out_decision.norm);
   if (options.largest_norm > 0.0) {
     out_decision.clip_factor = clip_factor(out_decision.norm, options.largest_norm);
   }
+  // The product is NaN if the norm is infinite and the clip factor therefore 0.
+  const bool is_in_range = out_decision.norm * out_decision.clip_factor <= static_cast<double>(FLT_MAX);
+  out_decision.is_skipped = options.is_nonfinite_skipped == 1 && !is_in_range;
   return {};
 }
 
@@ -388,12 +391,17 @@ Status queue_steps(Context &context, std::vector<StepWork> &works, StepRanks *ra
 }  // namespace
 
 Status step_parameters(Context &context, Optimizer &optimizer, const StepCall &call, StepRanks *ranks) {
-  const lpt_optimizer_step_options &options = *call.options;
+  lpt_optimizer_step_options options = *call.options;
   const bool is_present = !optimizer.device.is_cpu();
   std::vector<StepWork> works;
   LPT_TRY(check_place(context, optimizer));
   LPT_TRY(make_works(context, optimizer, call, works));
-  if (works.empty() || is_check_only(options.flags)) return {};
+  LPT_TRY(unscale(options));
+  if (is_check_only(options.flags)) return {};
+  if (works.empty()) {
+    record_step(options.loss_scaler, false);
+    return {};
+  }
   // A step that may be skipped needs the norm on the host, because the step count depends on it.
   const bool is_norm_on_device = is_present && is_norm_requested(options) && options.is_nonfinite_skipped == 0;
   Decision decision;
@@ -405,6 +413,7 @@ Status step_parameters(Context &context, Optimizer &optimizer, const StepCall &c
   }
   keep_values(optimizer, decision);
   optimizer.is_norm_on_device = is_norm_on_device;
+  record_step(options.loss_scaler, decision.is_skipped);
   return {};
 }
 

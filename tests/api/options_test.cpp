@@ -75,6 +75,8 @@ void for_each_struct(Body body) {
   LPT_BODY(lpt_optimizer_parameter, LPT_OPTIMIZER_PARAMETER_INIT);
   LPT_BODY(lpt_optimizer_step_options, LPT_OPTIMIZER_STEP_OPTIONS_INIT);
   LPT_BODY(lpt_optimizer_info, LPT_OPTIMIZER_INFO_INIT);
+  LPT_BODY(lpt_loss_scaler_options, LPT_LOSS_SCALER_OPTIONS_INIT);
+  LPT_BODY(lpt_loss_scaler_info, LPT_LOSS_SCALER_INFO_INIT);
   LPT_BODY(lpt_comm_options, LPT_COMM_OPTIONS_INIT);
   LPT_BODY(lpt_comm_info, LPT_COMM_INFO_INIT);
   LPT_BODY(lpt_comm_emulation, LPT_COMM_EMULATION_INIT);

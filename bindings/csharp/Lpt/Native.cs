@@ -1304,6 +1304,47 @@ namespace Lpt
         }
     }
 
+    /// <summary>Options of lpt_loss_scaler_create().</summary>
+    [StructLayout(LayoutKind.Sequential)]
+    public unsafe struct LossScalerOptions
+    {
+        public UIntPtr StructSize;
+        public double InitialScale;
+        public double GrowthFactor;
+        public double BackoffFactor;
+        public long GrowthInterval;
+        public double MinScale;
+        public double MaxScale;
+
+        /// <summary>Returns the defaults of the library.</summary>
+        public static LossScalerOptions Default()
+        {
+            var value = default(LossScalerOptions);
+            Text.Initialize("lpt_loss_scaler_options", &value, sizeof(LossScalerOptions));
+            return value;
+        }
+    }
+
+    /// <summary>State of a loss scaler, as lpt_loss_scaler_read() returns it.</summary>
+    [StructLayout(LayoutKind.Sequential)]
+    public unsafe struct LossScalerInfo
+    {
+        public UIntPtr StructSize;
+        public double Scale;
+        public long FiniteCount;
+        public long SkippedCount;
+        public int IsSkipped;
+        public int Reserved;
+
+        /// <summary>Returns the defaults of the library.</summary>
+        public static LossScalerInfo Default()
+        {
+            var value = default(LossScalerInfo);
+            Text.Initialize("lpt_loss_scaler_info", &value, sizeof(LossScalerInfo));
+            return value;
+        }
+    }
+
     /// <summary>Options of lpt_embedding_forward() and lpt_embedding_backward().</summary>
     [StructLayout(LayoutKind.Sequential)]
     public unsafe struct EmbeddingOptions
@@ -1486,6 +1527,7 @@ namespace Lpt
         public int IsNonfiniteSkipped;
         public double LargestNorm;
         public double GradientNorm;
+        public IntPtr LossScaler;
 
         /// <summary>Returns the defaults of the library.</summary>
         public static OptimizerStepOptions Default()
@@ -2321,6 +2363,15 @@ namespace Lpt
         protected override void Destroy() { Native.lpt_linear_destroy(handle); }
     }
 
+    /// <summary>Factor of the loss of a training in f16 or FP8; see lpt_loss_scaler_create().</summary>
+    public sealed partial class LossScaler : Handle
+    {
+        /// <summary>NULL, for an optional LossScaler that is not used.</summary>
+        public static readonly LossScaler None = new LossScaler(IntPtr.Zero);
+        internal LossScaler(IntPtr raw) : base(raw) { }
+        protected override void Destroy() { Native.lpt_loss_scaler_destroy(handle); }
+    }
+
     /// <summary>Packets between ranks that may be lost; see lpt_lossy_link_create().</summary>
     public sealed partial class LossyLink : Handle
     {
@@ -2561,6 +2612,13 @@ namespace Lpt
         [LibraryImport(Library)] public static partial Status lpt_linear_state_size(Context context, Linear linear, UIntPtr* out_size_bytes);
         [LibraryImport(Library)] public static partial Status lpt_linear_state_save(Context context, Linear linear, void* buffer, UIntPtr buffer_bytes);
         [LibraryImport(Library)] public static partial Status lpt_linear_state_load(Context context, Linear linear, void* buffer, UIntPtr buffer_bytes);
+        [LibraryImport(Library)] public static partial Status lpt_loss_scaler_create(Context context, LossScalerOptions* options, IntPtr* out_loss_scaler);
+        [LibraryImport(Library)] public static partial void lpt_loss_scaler_destroy(IntPtr loss_scaler);
+        [LibraryImport(Library)] public static partial Status lpt_loss_scaler_update(Context context, LossScaler loss_scaler);
+        [LibraryImport(Library)] public static partial Status lpt_loss_scaler_read(Context context, LossScaler loss_scaler, LossScalerInfo* out_info);
+        [LibraryImport(Library)] public static partial Status lpt_loss_scaler_state_size(Context context, LossScaler loss_scaler, UIntPtr* out_size_bytes);
+        [LibraryImport(Library)] public static partial Status lpt_loss_scaler_state_save(Context context, LossScaler loss_scaler, void* buffer, UIntPtr buffer_bytes);
+        [LibraryImport(Library)] public static partial Status lpt_loss_scaler_state_load(Context context, LossScaler loss_scaler, void* buffer, UIntPtr buffer_bytes);
         [LibraryImport(Library)] public static partial Status lpt_embedding_forward(Context context, Tensor weight, Tensor indices, EmbeddingOptions* options, Tensor output);
         [LibraryImport(Library)] public static partial Status lpt_embedding_backward(Context context, Tensor indices, Tensor output_gradient, EmbeddingOptions* options, Tensor weight_gradient);
         [LibraryImport(Library)] public static partial Status lpt_swiglu_forward(Context context, Tensor gate, Tensor up, SwigluOptions* options, Tensor output, Tensor smoothing);
@@ -2828,6 +2886,13 @@ namespace Lpt
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_linear_state_size(Context context, Linear linear, UIntPtr* out_size_bytes);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_linear_state_save(Context context, Linear linear, void* buffer, UIntPtr buffer_bytes);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_linear_state_load(Context context, Linear linear, void* buffer, UIntPtr buffer_bytes);
+        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_loss_scaler_create(Context context, LossScalerOptions* options, IntPtr* out_loss_scaler);
+        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern void lpt_loss_scaler_destroy(IntPtr loss_scaler);
+        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_loss_scaler_update(Context context, LossScaler loss_scaler);
+        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_loss_scaler_read(Context context, LossScaler loss_scaler, LossScalerInfo* out_info);
+        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_loss_scaler_state_size(Context context, LossScaler loss_scaler, UIntPtr* out_size_bytes);
+        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_loss_scaler_state_save(Context context, LossScaler loss_scaler, void* buffer, UIntPtr buffer_bytes);
+        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_loss_scaler_state_load(Context context, LossScaler loss_scaler, void* buffer, UIntPtr buffer_bytes);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_embedding_forward(Context context, Tensor weight, Tensor indices, EmbeddingOptions* options, Tensor output);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_embedding_backward(Context context, Tensor indices, Tensor output_gradient, EmbeddingOptions* options, Tensor weight_gradient);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_swiglu_forward(Context context, Tensor gate, Tensor up, SwigluOptions* options, Tensor output, Tensor smoothing);

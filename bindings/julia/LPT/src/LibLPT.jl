@@ -749,6 +749,25 @@ struct lpt_linear_options
     plan::Ptr{Cvoid}
 end
 
+struct lpt_loss_scaler_options
+    struct_size::Csize_t
+    initial_scale::Cdouble
+    growth_factor::Cdouble
+    backoff_factor::Cdouble
+    growth_interval::Int64
+    min_scale::Cdouble
+    max_scale::Cdouble
+end
+
+struct lpt_loss_scaler_info
+    struct_size::Csize_t
+    scale::Cdouble
+    finite_count::Int64
+    skipped_count::Int64
+    is_skipped::Int32
+    reserved::Int32
+end
+
 struct lpt_embedding_options
     struct_size::Csize_t
     flags::lpt_flags
@@ -840,6 +859,7 @@ struct lpt_optimizer_step_options
     is_nonfinite_skipped::Int32
     largest_norm::Cdouble
     gradient_norm::Cdouble
+    loss_scaler::Ptr{Cvoid}
 end
 
 struct lpt_optimizer_info
@@ -1257,6 +1277,8 @@ _defaults(::Type{lpt_kv_cache_options}, value) = lpt_struct_init("lpt_kv_cache_o
 _defaults(::Type{lpt_linear_gemm_options}, value) = lpt_struct_init("lpt_linear_gemm_options", value, sizeof(lpt_linear_gemm_options))
 _defaults(::Type{lpt_linear_shape}, value) = lpt_struct_init("lpt_linear_shape", value, sizeof(lpt_linear_shape))
 _defaults(::Type{lpt_linear_options}, value) = lpt_struct_init("lpt_linear_options", value, sizeof(lpt_linear_options))
+_defaults(::Type{lpt_loss_scaler_options}, value) = lpt_struct_init("lpt_loss_scaler_options", value, sizeof(lpt_loss_scaler_options))
+_defaults(::Type{lpt_loss_scaler_info}, value) = lpt_struct_init("lpt_loss_scaler_info", value, sizeof(lpt_loss_scaler_info))
 _defaults(::Type{lpt_embedding_options}, value) = lpt_struct_init("lpt_embedding_options", value, sizeof(lpt_embedding_options))
 _defaults(::Type{lpt_swiglu_options}, value) = lpt_struct_init("lpt_swiglu_options", value, sizeof(lpt_swiglu_options))
 _defaults(::Type{lpt_rmsnorm_options}, value) = lpt_struct_init("lpt_rmsnorm_options", value, sizeof(lpt_rmsnorm_options))
@@ -1445,6 +1467,13 @@ lpt_linear_cast_read(context, linear, cast, out_info) = ccall(_symbol(:lpt_linea
 lpt_linear_state_size(context, linear, out_size_bytes) = ccall(_symbol(:lpt_linear_state_size), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Csize_t}), context, linear, out_size_bytes)
 lpt_linear_state_save(context, linear, buffer, buffer_bytes) = ccall(_symbol(:lpt_linear_state_save), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Cvoid}, Csize_t), context, linear, buffer, buffer_bytes)
 lpt_linear_state_load(context, linear, buffer, buffer_bytes) = ccall(_symbol(:lpt_linear_state_load), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Cvoid}, Csize_t), context, linear, buffer, buffer_bytes)
+lpt_loss_scaler_create(context, options, out_loss_scaler) = ccall(_symbol(:lpt_loss_scaler_create), lpt_status, (Ptr{Cvoid}, Ptr{lpt_loss_scaler_options}, Ptr{Ptr{Cvoid}}), context, options, out_loss_scaler)
+lpt_loss_scaler_destroy(loss_scaler) = ccall(_symbol(:lpt_loss_scaler_destroy), Cvoid, (Ptr{Cvoid},), loss_scaler)
+lpt_loss_scaler_update(context, loss_scaler) = ccall(_symbol(:lpt_loss_scaler_update), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}), context, loss_scaler)
+lpt_loss_scaler_read(context, loss_scaler, out_info) = ccall(_symbol(:lpt_loss_scaler_read), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, Ptr{lpt_loss_scaler_info}), context, loss_scaler, out_info)
+lpt_loss_scaler_state_size(context, loss_scaler, out_size_bytes) = ccall(_symbol(:lpt_loss_scaler_state_size), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Csize_t}), context, loss_scaler, out_size_bytes)
+lpt_loss_scaler_state_save(context, loss_scaler, buffer, buffer_bytes) = ccall(_symbol(:lpt_loss_scaler_state_save), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Cvoid}, Csize_t), context, loss_scaler, buffer, buffer_bytes)
+lpt_loss_scaler_state_load(context, loss_scaler, buffer, buffer_bytes) = ccall(_symbol(:lpt_loss_scaler_state_load), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Cvoid}, Csize_t), context, loss_scaler, buffer, buffer_bytes)
 lpt_embedding_forward(context, weight, indices, options, output) = ccall(_symbol(:lpt_embedding_forward), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Cvoid}, Ptr{lpt_embedding_options}, Ptr{Cvoid}), context, weight, indices, options, output)
 lpt_embedding_backward(context, indices, output_gradient, options, weight_gradient) = ccall(_symbol(:lpt_embedding_backward), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Cvoid}, Ptr{lpt_embedding_options}, Ptr{Cvoid}), context, indices, output_gradient, options, weight_gradient)
 lpt_swiglu_forward(context, gate, up, options, output, smoothing) = ccall(_symbol(:lpt_swiglu_forward), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Cvoid}, Ptr{lpt_swiglu_options}, Ptr{Cvoid}, Ptr{Cvoid}), context, gate, up, options, output, smoothing)

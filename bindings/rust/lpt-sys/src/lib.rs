@@ -524,6 +524,12 @@ pub struct lpt_linear {
     _opaque: [u8; 0],
     _unshared: std::marker::PhantomData<*mut u8>,
 }
+/// Factor of the loss of a training in f16 or FP8; see lpt_loss_scaler_create().
+#[repr(C)]
+pub struct lpt_loss_scaler {
+    _opaque: [u8; 0],
+    _unshared: std::marker::PhantomData<*mut u8>,
+}
 /// Packets between ranks that may be lost; see lpt_lossy_link_create().
 #[repr(C)]
 pub struct lpt_lossy_link {
@@ -1065,6 +1071,31 @@ pub struct lpt_linear_options {
     pub plan: *const lpt_partial_plan,
 }
 
+/// Options of lpt_loss_scaler_create().
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct lpt_loss_scaler_options {
+    pub struct_size: usize,
+    pub initial_scale: f64,
+    pub growth_factor: f64,
+    pub backoff_factor: f64,
+    pub growth_interval: i64,
+    pub min_scale: f64,
+    pub max_scale: f64,
+}
+
+/// State of a loss scaler, as lpt_loss_scaler_read() returns it.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct lpt_loss_scaler_info {
+    pub struct_size: usize,
+    pub scale: f64,
+    pub finite_count: i64,
+    pub skipped_count: i64,
+    pub is_skipped: i32,
+    pub reserved: i32,
+}
+
 /// Options of lpt_embedding_forward() and lpt_embedding_backward().
 #[repr(C)]
 #[derive(Clone, Copy)]
@@ -1183,6 +1214,7 @@ pub struct lpt_optimizer_step_options {
     pub is_nonfinite_skipped: i32,
     pub largest_norm: f64,
     pub gradient_norm: f64,
+    pub loss_scaler: *mut lpt_loss_scaler,
 }
 
 /// Result of the last step of an optimizer.
@@ -2032,6 +2064,30 @@ impl Default for lpt_linear_options {
     }
 }
 
+impl Default for lpt_loss_scaler_options {
+    fn default() -> Self {
+        let mut value = std::mem::MaybeUninit::<Self>::zeroed();
+        // All members accept any bytes, so that zeros are a valid lpt_loss_scaler_options.
+        unsafe {
+            let name = b"lpt_loss_scaler_options\0".as_ptr().cast();
+            lpt_struct_init(name, value.as_mut_ptr().cast(), std::mem::size_of::<Self>());
+            value.assume_init()
+        }
+    }
+}
+
+impl Default for lpt_loss_scaler_info {
+    fn default() -> Self {
+        let mut value = std::mem::MaybeUninit::<Self>::zeroed();
+        // All members accept any bytes, so that zeros are a valid lpt_loss_scaler_info.
+        unsafe {
+            let name = b"lpt_loss_scaler_info\0".as_ptr().cast();
+            lpt_struct_init(name, value.as_mut_ptr().cast(), std::mem::size_of::<Self>());
+            value.assume_init()
+        }
+    }
+}
+
 impl Default for lpt_embedding_options {
     fn default() -> Self {
         let mut value = std::mem::MaybeUninit::<Self>::zeroed();
@@ -2837,6 +2893,20 @@ extern "C" {
     pub fn lpt_linear_state_save(context: *mut lpt_context, linear: *const lpt_linear, buffer: *mut c_void, buffer_bytes: usize) -> lpt_status;
     /// Restores the scalers of a layer, and the mask of a sparse weight.
     pub fn lpt_linear_state_load(context: *mut lpt_context, linear: *mut lpt_linear, buffer: *const c_void, buffer_bytes: usize) -> lpt_status;
+    /// Creates a loss scaler.
+    pub fn lpt_loss_scaler_create(context: *mut lpt_context, options: *const lpt_loss_scaler_options, out_loss_scaler: *mut *mut lpt_loss_scaler) -> lpt_status;
+    /// Destroys a loss scaler.
+    pub fn lpt_loss_scaler_destroy(loss_scaler: *mut lpt_loss_scaler);
+    /// Updates the scale after the steps of all optimizers and parameter groups.
+    pub fn lpt_loss_scaler_update(context: *mut lpt_context, loss_scaler: *mut lpt_loss_scaler) -> lpt_status;
+    /// Reads the scale and the counts.
+    pub fn lpt_loss_scaler_read(context: *mut lpt_context, loss_scaler: *const lpt_loss_scaler, out_info: *mut lpt_loss_scaler_info) -> lpt_status;
+    /// Returns the number of bytes that lpt_loss_scaler_state_save() writes.
+    pub fn lpt_loss_scaler_state_size(context: *mut lpt_context, loss_scaler: *const lpt_loss_scaler, out_size_bytes: *mut usize) -> lpt_status;
+    /// Saves the scale and the counts: portable, versioned, with a checksum.
+    pub fn lpt_loss_scaler_state_save(context: *mut lpt_context, loss_scaler: *const lpt_loss_scaler, buffer: *mut c_void, buffer_bytes: usize) -> lpt_status;
+    /// Replaces the scale and the counts by saved ones. The options of the scaler do not change.
+    pub fn lpt_loss_scaler_state_load(context: *mut lpt_context, loss_scaler: *mut lpt_loss_scaler, buffer: *const c_void, buffer_bytes: usize) -> lpt_status;
     /// Looks up rows of a table: row r of `output` is row indices\[r\] of `weight`.
     pub fn lpt_embedding_forward(context: *mut lpt_context, weight: *const lpt_tensor, indices: *const lpt_tensor, options: *const lpt_embedding_options, output: *mut lpt_tensor) -> lpt_status;
     /// Computes the gradient of the table of lpt_embedding_forward().

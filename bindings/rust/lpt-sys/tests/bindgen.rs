@@ -39,6 +39,8 @@ fn sizes_of_structs_equal_those_of_bindgen() {
     assert_eq!(size_of::<lpt_sys::lpt_linear_gemm_options>(), size_of::<made::lpt_linear_gemm_options>());
     assert_eq!(size_of::<lpt_sys::lpt_linear_shape>(), size_of::<made::lpt_linear_shape>());
     assert_eq!(size_of::<lpt_sys::lpt_linear_options>(), size_of::<made::lpt_linear_options>());
+    assert_eq!(size_of::<lpt_sys::lpt_loss_scaler_options>(), size_of::<made::lpt_loss_scaler_options>());
+    assert_eq!(size_of::<lpt_sys::lpt_loss_scaler_info>(), size_of::<made::lpt_loss_scaler_info>());
     assert_eq!(size_of::<lpt_sys::lpt_embedding_options>(), size_of::<made::lpt_embedding_options>());
     assert_eq!(size_of::<lpt_sys::lpt_swiglu_options>(), size_of::<made::lpt_swiglu_options>());
     assert_eq!(size_of::<lpt_sys::lpt_rmsnorm_options>(), size_of::<made::lpt_rmsnorm_options>());
@@ -533,6 +535,13 @@ fn functions_equal_those_of_bindgen() {
     assert_eq!(lpt_sys::lpt_linear_state_size as *const () as usize, made::lpt_linear_state_size as *const () as usize);
     assert_eq!(lpt_sys::lpt_linear_state_save as *const () as usize, made::lpt_linear_state_save as *const () as usize);
     assert_eq!(lpt_sys::lpt_linear_state_load as *const () as usize, made::lpt_linear_state_load as *const () as usize);
+    assert_eq!(lpt_sys::lpt_loss_scaler_create as *const () as usize, made::lpt_loss_scaler_create as *const () as usize);
+    assert_eq!(lpt_sys::lpt_loss_scaler_destroy as *const () as usize, made::lpt_loss_scaler_destroy as *const () as usize);
+    assert_eq!(lpt_sys::lpt_loss_scaler_update as *const () as usize, made::lpt_loss_scaler_update as *const () as usize);
+    assert_eq!(lpt_sys::lpt_loss_scaler_read as *const () as usize, made::lpt_loss_scaler_read as *const () as usize);
+    assert_eq!(lpt_sys::lpt_loss_scaler_state_size as *const () as usize, made::lpt_loss_scaler_state_size as *const () as usize);
+    assert_eq!(lpt_sys::lpt_loss_scaler_state_save as *const () as usize, made::lpt_loss_scaler_state_save as *const () as usize);
+    assert_eq!(lpt_sys::lpt_loss_scaler_state_load as *const () as usize, made::lpt_loss_scaler_state_load as *const () as usize);
     assert_eq!(lpt_sys::lpt_embedding_forward as *const () as usize, made::lpt_embedding_forward as *const () as usize);
     assert_eq!(lpt_sys::lpt_embedding_backward as *const () as usize, made::lpt_embedding_backward as *const () as usize);
     assert_eq!(lpt_sys::lpt_swiglu_forward as *const () as usize, made::lpt_swiglu_forward as *const () as usize);

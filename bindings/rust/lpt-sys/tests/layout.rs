@@ -451,6 +451,29 @@ fn lpt_linear_options_is_laid_out_as_in_c() {
 }
 
 #[test]
+fn lpt_loss_scaler_options_is_laid_out_as_in_c() {
+    assert_eq!(size_of::<lpt_loss_scaler_options>(), 56);
+    assert_eq!(offset!(lpt_loss_scaler_options, struct_size), 0);
+    assert_eq!(offset!(lpt_loss_scaler_options, initial_scale), 8);
+    assert_eq!(offset!(lpt_loss_scaler_options, growth_factor), 16);
+    assert_eq!(offset!(lpt_loss_scaler_options, backoff_factor), 24);
+    assert_eq!(offset!(lpt_loss_scaler_options, growth_interval), 32);
+    assert_eq!(offset!(lpt_loss_scaler_options, min_scale), 40);
+    assert_eq!(offset!(lpt_loss_scaler_options, max_scale), 48);
+}
+
+#[test]
+fn lpt_loss_scaler_info_is_laid_out_as_in_c() {
+    assert_eq!(size_of::<lpt_loss_scaler_info>(), 40);
+    assert_eq!(offset!(lpt_loss_scaler_info, struct_size), 0);
+    assert_eq!(offset!(lpt_loss_scaler_info, scale), 8);
+    assert_eq!(offset!(lpt_loss_scaler_info, finite_count), 16);
+    assert_eq!(offset!(lpt_loss_scaler_info, skipped_count), 24);
+    assert_eq!(offset!(lpt_loss_scaler_info, is_skipped), 32);
+    assert_eq!(offset!(lpt_loss_scaler_info, reserved), 36);
+}
+
+#[test]
 fn lpt_embedding_options_is_laid_out_as_in_c() {
     assert_eq!(size_of::<lpt_embedding_options>(), 32);
     assert_eq!(offset!(lpt_embedding_options, struct_size), 0);
@@ -547,7 +570,7 @@ fn lpt_optimizer_parameter_is_laid_out_as_in_c() {
 
 #[test]
 fn lpt_optimizer_step_options_is_laid_out_as_in_c() {
-    assert_eq!(size_of::<lpt_optimizer_step_options>(), 96);
+    assert_eq!(size_of::<lpt_optimizer_step_options>(), 104);
     assert_eq!(offset!(lpt_optimizer_step_options, struct_size), 0);
     assert_eq!(offset!(lpt_optimizer_step_options, flags), 8);
     assert_eq!(offset!(lpt_optimizer_step_options, learning_rate), 16);
@@ -559,6 +582,7 @@ fn lpt_optimizer_step_options_is_laid_out_as_in_c() {
     assert_eq!(offset!(lpt_optimizer_step_options, is_nonfinite_skipped), 76);
     assert_eq!(offset!(lpt_optimizer_step_options, largest_norm), 80);
     assert_eq!(offset!(lpt_optimizer_step_options, gradient_norm), 88);
+    assert_eq!(offset!(lpt_optimizer_step_options, loss_scaler), 96);
 }
 
 #[test]
