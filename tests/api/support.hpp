@@ -26,6 +26,7 @@ struct Destroy {
   void operator()(lpt_comm *handle) const { lpt_comm_destroy(handle); }
   void operator()(lpt_future *handle) const { lpt_future_destroy(handle); }
   void operator()(lpt_autopilot *handle) const { lpt_autopilot_destroy(handle); }
+  void operator()(lpt_loss_scaler *handle) const { lpt_loss_scaler_destroy(handle); }
   void operator()(lpt_kv_cache *handle) const { lpt_kv_cache_destroy(handle); }
   void operator()(lpt_topology *handle) const { lpt_topology_destroy(handle); }
   void operator()(lpt_schedule *handle) const { lpt_schedule_destroy(handle); }
@@ -44,6 +45,7 @@ using Group = Owned<lpt_comm_group>;
 using Comm = Owned<lpt_comm>;
 using Future = Owned<lpt_future>;
 using Autopilot = Owned<lpt_autopilot>;
+using LossScaler = Owned<lpt_loss_scaler>;
 using KvCache = Owned<lpt_kv_cache>;
 using Topology = Owned<lpt_topology>;
 using Schedule = Owned<lpt_schedule>;
