@@ -41,6 +41,7 @@ using OwnPlan = Handle<lpt_gemm_plan, lpt_gemm_plan_destroy>;
 using OwnRecipe = Handle<lpt_recipe, lpt_recipe_destroy>;
 using OwnLinear = Handle<lpt_linear, lpt_linear_destroy>;
 using OwnOptimizer = Handle<lpt_optimizer, lpt_optimizer_destroy>;
+using OwnLossScaler = Handle<lpt_loss_scaler, lpt_loss_scaler_destroy>;
 using OwnMonitor = Handle<lpt_monitor, lpt_monitor_destroy>;
 using OwnCalibration = Handle<lpt_calibration, lpt_calibration_destroy>;
 using OwnKvCache = Handle<lpt_kv_cache, lpt_kv_cache_destroy>;
@@ -183,6 +184,14 @@ inline std::vector<uint8_t> state_of(lpt_context *c, const lpt_autopilot *autopi
   bytes.add_state(
       c, [&](size_t *size) { return lpt_autopilot_state_size(c, autopilot, size); },
       [&](void *to, size_t size) { return lpt_autopilot_state_save(c, autopilot, to, size); });
+  return bytes.all;
+}
+
+inline std::vector<uint8_t> state_of(lpt_context *c, const lpt_loss_scaler *scaler) {
+  KeptBytes bytes;
+  bytes.add_state(
+      c, [&](size_t *size) { return lpt_loss_scaler_state_size(c, scaler, size); },
+      [&](void *to, size_t size) { return lpt_loss_scaler_state_save(c, scaler, to, size); });
   return bytes.all;
 }
 

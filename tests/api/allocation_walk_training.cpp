@@ -158,10 +158,15 @@ lpt_status walk_optimizer(WalkWorld &w, lpt_format first, lpt_format second, boo
   lpt_tensor *const all_values[] = {values[0], values[1]};
   lpt_optimizer_step_options options = LPT_OPTIMIZER_STEP_OPTIONS_INIT;
   options.largest_norm = 1.0;
+  OwnLossScaler scaler;
+  LPT_TEST_TRY(lpt_loss_scaler_create(w.c, nullptr, scaler.out()));
+  options.loss_scaler = scaler;
   const auto step = [&] { return lpt_optimizer_step(w.c, optimizer, indices, 2, all_gradients, &options, all_values); };
   LPT_TEST_TRY(lpt_context_set_threads(w.c, 2));
   LPT_TEST_TRY(all_or_nothing(bits, step));
   LPT_TEST_TRY(all_or_nothing(bits, step));
+  const auto scaler_bits = [&] { return state_of(w.c, scaler); };
+  LPT_TEST_TRY(all_or_nothing(scaler_bits, [&] { return lpt_loss_scaler_update(w.c, scaler); }));
   lpt_optimizer_info read = LPT_OPTIMIZER_INFO_INIT;
   LPT_TEST_TRY(lpt_optimizer_read(w.c, optimizer, &read));
   {

@@ -467,6 +467,7 @@ extern const std::vector<BadCall> kCostCalls;
 extern const std::vector<BadCall> kDelayCalls;
 extern const std::vector<BadCall> kAutopilotCalls;
 extern const std::vector<BadCall> kDropComputeCalls;
+extern const std::vector<BadCall> kLossScalerCalls;
 extern const std::vector<BadCall> kLossyCalls;
 extern const std::vector<BadCall> kShareCalls;
 extern const std::vector<BadCall> kForeignLayoutCalls;

@@ -51,6 +51,7 @@ INSTANTIATE_TEST_SUITE_P(OfLayers, BadCalls, testing::Values(&kLayerCalls));
 INSTANTIATE_TEST_SUITE_P(OfAttention, BadCalls, testing::Values(&kAttentionCalls));
 INSTANTIATE_TEST_SUITE_P(OfCache, BadCalls, testing::Values(&kCacheCalls));
 INSTANTIATE_TEST_SUITE_P(OfOptimizer, BadCalls, testing::Values(&kOptimizerCalls));
+INSTANTIATE_TEST_SUITE_P(OfLossScaler, BadCalls, testing::Values(&kLossScalerCalls));
 INSTANTIATE_TEST_SUITE_P(OfCollectives, BadCalls, testing::Values(&kCollectiveCalls));
 INSTANTIATE_TEST_SUITE_P(OfCosts, BadCalls, testing::Values(&kCostCalls));
 INSTANTIATE_TEST_SUITE_P(OfDelay, BadCalls, testing::Values(&kDelayCalls));

@@ -368,6 +368,40 @@ class AutopilotHolder : public Holder {
   lpt_autopilot *autopilot_ = nullptr;
 };
 
+class LossScalerHolder : public Holder {
+ public:
+  explicit LossScalerHolder(lpt_context *context) : Holder(context) {
+    must(lpt_loss_scaler_create(c_, nullptr, &scaler_));
+    use();
+  }
+  ~LossScalerHolder() override { lpt_loss_scaler_destroy(scaler_); }
+
+  Bytes save() override {
+    size_t size = 0;
+    must(lpt_loss_scaler_state_size(c_, scaler_, &size));
+    Bytes bytes(size);
+    must(lpt_loss_scaler_state_save(c_, scaler_, bytes.data(), size));
+    return bytes;
+  }
+  lpt_status load_from(const void *bytes, size_t size) override {
+    return lpt_loss_scaler_state_load(c_, scaler_, bytes, size);
+  }
+  // A step without parameters, an update, and a step that the saved state records.
+  void use() override {
+    lpt_optimizer *optimizer = nullptr;
+    must(lpt_optimizer_create(c_, nullptr, &optimizer));
+    lpt_optimizer_step_options options = LPT_OPTIMIZER_STEP_OPTIONS_INIT;
+    options.loss_scaler = scaler_;
+    must(lpt_optimizer_step(c_, optimizer, nullptr, 0, nullptr, &options, nullptr));
+    must(lpt_loss_scaler_update(c_, scaler_));
+    must(lpt_optimizer_step(c_, optimizer, nullptr, 0, nullptr, &options, nullptr));
+    lpt_optimizer_destroy(optimizer);
+  }
+
+ private:
+  lpt_loss_scaler *scaler_ = nullptr;
+};
+
 using HolderPointer = std::unique_ptr<Holder>;
 
 struct HolderKind {
@@ -452,6 +486,7 @@ inline const std::vector<HolderKind> &holder_kinds() {
        [](lpt_context *c) -> HolderPointer {
          return std::make_unique<WeightsHolder>(c, LPT_FORMAT_UINT4_1X64, std::vector<int64_t>{2, 1, 4});
        }},
+      {"loss scaler", [](lpt_context *c) -> HolderPointer { return std::make_unique<LossScalerHolder>(c); }},
   };
   return kinds;
 }

@@ -229,6 +229,40 @@ void skips_a_step_on_all_ranks(const Rank &self) {
   }
 }
 
+// A scale of 2^16 is exact. An infinity of one rank halves the scale of all ranks.
+void divides_by_a_loss_scale(const Rank &self) {
+  lpt_loss_scaler *raw = nullptr;
+  ASSERT_TRUE(self.ok(lpt_loss_scaler_create(self.context, nullptr, &raw)));
+  const std::unique_ptr<lpt_loss_scaler, void (*)(lpt_loss_scaler *)> scaler(raw, lpt_loss_scaler_destroy);
+  const auto scale_of = [&] {
+    lpt_loss_scaler_info info = LPT_LOSS_SCALER_INFO_INIT;
+    EXPECT_TRUE(self.ok(lpt_loss_scaler_read(self.context, scaler.get(), &info)));
+    return info.scale;
+  };
+  auto scaled = gradients_of(self.rank, 0);
+  for (std::vector<float> &gradient : scaled) {
+    for (float &number : gradient) number *= 0x1p16f;
+  }
+  lpt_optimizer_step_options options = step_at(0);
+  const lpt_reduce_options sum = LPT_REDUCE_OPTIONS_INIT;
+  Training whole(self, kinds()[3], false), shared(self, kinds()[3], true);
+  ASSERT_TRUE(self.ok(whole.step(summed_gradients(self.ranks, 0), options)));
+  options.loss_scaler = scaler.get();
+  ASSERT_TRUE(self.ok(shared.step(scaled, options, &sum)));
+  EXPECT_EQ(whole.bits(), shared.bits());
+  EXPECT_EQ(whole.read().gradient_norm, shared.read().gradient_norm);
+  ASSERT_TRUE(self.ok(lpt_loss_scaler_update(self.context, scaler.get())));
+  EXPECT_EQ(0x1p16, scale_of());
+  if (self.rank == self.ranks - 1) scaled[4][0] = INFINITY;
+  ASSERT_TRUE(self.ok(shared.step(scaled, options, &sum)));
+  EXPECT_EQ(whole.bits(), shared.bits());
+  ASSERT_TRUE(self.ok(lpt_loss_scaler_update(self.context, scaler.get())));
+  EXPECT_EQ(0x1p15, scale_of());
+  ASSERT_TRUE(self.ok(lpt_optimizer_step_shards(self.context, self.comm, shared.optimizer.get(), nullptr, 0, nullptr,
+                                                &options, nullptr, nullptr)));
+  EXPECT_TRUE(self.ok(lpt_loss_scaler_update(self.context, scaler.get()))) << "a step of no parameters is one";
+}
+
 // bf16 gradients with a low-precision wire format: every rank has the same bits, close to the exact sum.
 void reduces_gradients_by_a_wire(const Rank &self) {
   lpt_reduce_options wire = LPT_REDUCE_OPTIONS_INIT;
@@ -374,6 +408,7 @@ std::vector<Case> shard_cases() {
   return {{"StepsAsOneRankWould", steps_as_one_rank_would},
           {"SharesTheStateOutEvenly", shares_the_state_out_evenly},
           {"SkipsAStepOnAllRanks", skips_a_step_on_all_ranks},
+          {"DividesByALossScale", divides_by_a_loss_scale},
           {"ReducesGradientsByAWire", reduces_gradients_by_a_wire},
           {"LoadsStatesThatWereCutOtherwise", loads_states_that_were_cut_otherwise},
           {"NamesWhatSavedStatesLack", names_what_saved_states_lack},

@@ -233,6 +233,26 @@ TEST_F(DeviceOptimizers, SkipStepsThatAreNotFinite) {
   }
 }
 
+TEST_F(DeviceOptimizers, DivideByALossScale) {
+  lpt_loss_scaler *scaler = nullptr;
+  ASSERT_TRUE(ok(gpu(), lpt_loss_scaler_create(gpu(), nullptr, &scaler)));
+  make(kKinds[3], {kElements, 17});
+  for (uint32_t i = 1; i <= 3; ++i) {
+    corrupts_ = i == 2;
+    lpt_optimizer_step_options options = options_of(i);
+    options.loss_scaler = scaler;
+    options.largest_norm = i == 3 ? 0.05 : 0.0;
+    step(options, 655.36);
+    expect_equal("step " + std::to_string(i));
+    lpt_loss_scaler_info info = LPT_LOSS_SCALER_INFO_INIT;
+    ASSERT_TRUE(ok(gpu(), lpt_loss_scaler_read(gpu(), scaler, &info)));
+    EXPECT_EQ(corrupts_ ? 1 : 0, info.is_skipped);
+    EXPECT_EQ(i == 3 ? 0x1p15 : 0x1p16, info.scale);
+    ASSERT_TRUE(ok(gpu(), lpt_loss_scaler_update(gpu(), scaler)));
+  }
+  lpt_loss_scaler_destroy(scaler);
+}
+
 TEST_F(DeviceOptimizers, TakeANormThatIsGiven) {
   make(kKinds[2], {kElements});
   lpt_optimizer_step_options options = options_of(1);
