@@ -25,7 +25,8 @@ KEYWORDS = {
     "lpt_exaq_options": (), "lpt_format_description": (), "lpt_gemm_emulation": (), "lpt_gemm_operands": (),
     "lpt_gemm_options": (), "lpt_gradient_buckets_options": (), "lpt_hadamard_options": ("size",),
     "lpt_kv_cache_options": ("key_heads", "capacity", "key_width"),
-    "lpt_linear_gemm_options": (), "lpt_linear_options": (), "lpt_lossy_link_options": (), "lpt_optimizer_options": ("method",),
+    "lpt_linear_gemm_options": (), "lpt_linear_options": (), "lpt_loss_scaler_options": ("initial_scale",),
+    "lpt_lossy_link_options": (), "lpt_optimizer_options": ("method",),
     "lpt_optimizer_parameter": ("elements",), "lpt_optimizer_step_options": (),
     "lpt_partial_plan_options": ("hidden_columns", "shared_columns", "rank_count"), "lpt_power_options": ("arithmetic",),
     "lpt_quantize_options": (),
@@ -43,12 +44,14 @@ from typing import Any, Dict, Literal, Optional, Tuple, TypedDict, Union
 
 from ._codec import Codec
 from ._comm import Comm, PartialPlan
+from ._loss_scaler import LossScaler
 from ._ops import Statistics
 from ._options import Random
 from ._tensor import Format
 from ._train import Scaler
 '''
 CLASSES = {"lpt_random": "Union[Random, Tuple[int, ...], Dict[str, int]]", "lpt_format": "Format", "lpt_scaler": "Scaler",
+           "lpt_loss_scaler": "LossScaler",
            "lpt_statistics": "Statistics", "lpt_comm": "Comm", "lpt_partial_plan": "PartialPlan", "lpt_comm_codec": "Codec",
            "lpt_tensor": "Any"}  # every object that can be read as a tensor
 METHODS = {"lpt_tensor": "    def __buffer__(self, flags: int, /) -> memoryview: ..."}  # PEP 688

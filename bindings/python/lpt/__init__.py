@@ -15,11 +15,12 @@ from ._errors import (BY_STATUS as _BY_STATUS, Aborted, Busy, Cancelled, Error, 
 
 capi.set_error_classes(_BY_STATUS)
 
-from . import _autopilot, _comm, _context, _lossy, _monitor, _nn, _ops, _schedule, _sparse, _tensor, _train  # noqa: E402
+from . import _autopilot, _comm, _context, _loss_scaler, _lossy, _monitor, _nn, _ops, _schedule, _sparse, _tensor, _train  # noqa: E402
 from ._autopilot import *  # noqa: E402, F403
 from ._codec import Codec  # noqa: E402
 from ._comm import *  # noqa: E402, F403
 from ._context import *  # noqa: E402, F403
+from ._loss_scaler import *  # noqa: E402, F403
 from ._lossy import *  # noqa: E402, F403
 from ._monitor import *  # noqa: E402, F403
 from ._nn import *  # noqa: E402, F403
@@ -44,6 +45,7 @@ __all__ = ["Aborted", "Busy", "Cancelled", "Codec", "Error", "Internal", "Invali
 __all__ += _autopilot.__all__
 __all__ += _comm.__all__
 __all__ += _context.__all__
+__all__ += _loss_scaler.__all__
 __all__ += _lossy.__all__
 __all__ += _monitor.__all__
 __all__ += _nn.__all__
