@@ -153,6 +153,11 @@ class _Base(torch.optim.Optimizer):
                     if place in indices else None for place in range(len(parameters))]
         return [self._loaded.get(parameter) for parameter in parameters]
 
+    @property
+    def _step_supports_amp_scaling(self) -> bool:
+        """Whether torch.amp.GradScaler leaves gradients scaled, and sets grad_scale and found_inf for the call of step()."""
+        return bool(self.defaults.get("fused"))
+
     @torch.no_grad()
     def step(self, closure: Optional[Callable[[], Any]] = None) -> Any:
         """Step all parameters that have a gradient, and return the loss of the closure."""
@@ -160,13 +165,18 @@ class _Base(torch.optim.Optimizer):
         if closure is not None:
             with torch.enable_grad():
                 loss = closure()
+        found_inf, grad_scale = getattr(self, "found_inf", None), getattr(self, "grad_scale", None)
+        if found_inf is not None and float(found_inf) != 0.0:
+            return loss
+        scale = 1.0 if grad_scale is None else float(grad_scale)
         for index, group in enumerate(self.param_groups):
             active = [(place, one) for place, one in enumerate(group["params"]) if one.grad is not None]
             if active:
-                self._step_group(self._engine(index), group, active)
+                self._step_group(self._engine(index), group, active, scale)
         return loss
 
-    def _step_group(self, engine: _Engine, group: Dict[str, Any], active: List[Tuple[int, torch.Tensor]]) -> None:
+    def _step_group(self, engine: _Engine, group: Dict[str, Any], active: List[Tuple[int, torch.Tensor]],
+                    scale: float) -> None:
         if any(_local(one.grad).layout != torch.strided for _, one in active):
             raise RuntimeError(f"{type(self).__name__} of lpt.torch does not support sparse gradients: expected dense ones")
         for place, parameter in active:
@@ -179,7 +189,7 @@ class _Base(torch.optim.Optimizer):
             return
         options, context = capi.lpt_optimizer_step_options(), handle_of(None)
         options.learning_rate = float(group["lr"])
-        options.gradient_scale = -1.0 if group["maximize"] else 1.0
+        options.gradient_scale = (-1.0 if group["maximize"] else 1.0) / scale
         options.parameter_rounding = constant("LPT_ROUNDING_", group["rounding"], "rounding")
         if group["rounding"] == "stochastic":
             random = capi.lpt_random()
@@ -261,7 +271,8 @@ _OPTIONS = """
     expanded: expand the range of each group of 128 elements of a moment (COAT); requires moments in groups of 128.
     rounding: of parameters that are not float32: "nearest_even", or "stochastic" by a seed of torch's generator.
     compensation: keep the rounding error of bfloat16 parameters for the next step (Kahan summation).
-    foreach and fused have no effect: one call steps all parameters of a group.
+    fused: True divides gradients by the scale of torch.amp.GradScaler in the step, also those of float16 parameters.
+    foreach has no effect: one call steps all parameters of a group.
     """
 
 
@@ -300,10 +311,10 @@ class Lion(_Base):
 
     def __init__(self, params: Any, lr: Union[float, torch.Tensor] = 1e-4, betas: Tuple[float, float] = (0.9, 0.99),
                  weight_decay: float = 0.0, *, moments: Moments = "f32", expanded: bool = False, rounding: str = "nearest_even",
-                 compensation: bool = False, maximize: bool = False) -> None:
+                 compensation: bool = False, maximize: bool = False, fused: Optional[bool] = None) -> None:
         super().__init__(params, {"lr": lr, "betas": betas, "weight_decay": weight_decay, "moments": moments,
                                   "expanded": expanded, "rounding": rounding, "compensation": compensation,
-                                  "maximize": maximize})
+                                  "maximize": maximize, "fused": fused})
 
 
 class SGD(_Base):
