@@ -32,6 +32,7 @@ using LinearHandle = std::unique_ptr<lpt_linear, Destroy<lpt_linear_destroy>>;
 using Autopilot = std::unique_ptr<lpt_autopilot, Destroy<lpt_autopilot_destroy>>;
 using Monitor = std::unique_ptr<lpt_monitor, Destroy<lpt_monitor_destroy>>;
 using Optimizer = std::unique_ptr<lpt_optimizer, Destroy<lpt_optimizer_destroy>>;
+using LossScaler = std::unique_ptr<lpt_loss_scaler, Destroy<lpt_loss_scaler_destroy>>;
 
 // Throws Error with the error text of the context if the status is not LPT_OK.
 void check(const lpt_context *context, lpt_status status);

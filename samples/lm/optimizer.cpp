@@ -1,6 +1,9 @@
 #include "optimizer.hpp"
 
+#include <fmt/format.h>
+
 #include <cmath>
+#include <cstdlib>
 #include <limits>
 
 namespace lm {
@@ -26,9 +29,28 @@ double gain_of(const Parameter &parameter) {
 
 }  // namespace
 
+LossScaler make_loss_scaler(lpt_context *context, const std::string &scale) {
+  lpt_loss_scaler_options options = LPT_LOSS_SCALER_OPTIONS_INIT;
+  lpt_loss_scaler *scaler = nullptr;
+  if (scale.empty()) {
+    return nullptr;
+  }
+  if (scale != "dynamic") {
+    char *end = nullptr;
+    options.initial_scale = std::strtod(scale.c_str(), &end);
+    options.growth_factor = options.backoff_factor = 1.0;
+    if (*end != '\0' || !(options.initial_scale >= options.min_scale && options.initial_scale <= options.max_scale)) {
+      throw Error(fmt::format("--loss-scale is {}, expected dynamic or a number from 2^-126 to 2^126", scale));
+    }
+  }
+  check(context, lpt_loss_scaler_create(context, &options, &scaler));
+  return LossScaler(scaler);
+}
+
 ModelOptimizer::ModelOptimizer(lpt_context *context, std::deque<Parameter> &parameters, const Precision &precision,
                                const OptimizerSettings &settings, uint64_t seed, TensorRanks *ranks, DataRanks *sharers)
     : handle_(make_optimizer(context, precision.method, settings)),
+      scaler_(make_loss_scaler(context, settings.loss_scale)),
       parameters_(parameters),
       weight_rounding_(precision.state.weight_rounding),
       settings_(settings),
@@ -75,7 +97,7 @@ void ModelOptimizer::add(lpt_context *context, const std::vector<lpt_optimizer_p
 // Returns the factor that converts the stored gradient to that of the loss for the effective weight.
 double ModelOptimizer::gradient_scale(const Parameter &parameter) const {
   const double root = parameter.is_unit_scaled ? std::sqrt(static_cast<double>(settings_.rows_of_a_pass)) : 1.0;
-  return root / settings_.loss_scale;
+  return root / settings_.unit_scale;
 }
 
 double ModelOptimizer::squares_of(lpt_context *context, const Parameter &parameter) const {
@@ -86,7 +108,7 @@ double ModelOptimizer::squares_of(lpt_context *context, const Parameter &paramet
                                     : values.sum_of_squares * gradient_scale(parameter) * gradient_scale(parameter);
 }
 
-// Returns the norm over the full model: shards of all ranks, and replicated parameters once.
+// Returns the norm over the full model, without the loss scale: shards of all ranks, and replicated parameters once.
 double ModelOptimizer::gradient_norm(lpt_context *context) const {
   const Matrix<double> squares(context, 1, static_cast<int64_t>(parameters_.size()));
   for (const Parameter &parameter : parameters_) {
@@ -100,7 +122,7 @@ double ModelOptimizer::gradient_norm(lpt_context *context) const {
   for (const double square : squares.values()) {
     sum += square;
   }
-  return std::sqrt(sum);
+  return std::sqrt(sum) / loss_scale(context);
 }
 
 // Returns the parameters that one call can step together with `parameter`: those with equal gains.
@@ -120,6 +142,7 @@ void ModelOptimizer::step(lpt_context *context, double learning_rate, double pas
   options.largest_norm = settings_.largest_norm;
   options.gradient_norm = norm;
   options.is_nonfinite_skipped = 1;
+  options.loss_scaler = scaler_.get();
   options.random.seed = seed_;
   options.random.step = step;
   options.parameter_rounding = weight_rounding_;
@@ -145,6 +168,18 @@ void ModelOptimizer::step(lpt_context *context, double learning_rate, double pas
                        : lpt_optimizer_step_shards(context, sharers_->handle(), handle_.get(), indices.data(), count,
                                                    gradients.data(), &options, nullptr, values.data()));
   }
+  if (scaler_ != nullptr) {
+    check(context, lpt_loss_scaler_update(context, scaler_.get()));
+  }
+}
+
+double ModelOptimizer::loss_scale(lpt_context *context) const {
+  lpt_loss_scaler_info info = LPT_LOSS_SCALER_INFO_INIT;
+  if (scaler_ == nullptr) {
+    return 1.0;
+  }
+  check(context, lpt_loss_scaler_read(context, scaler_.get(), &info));
+  return info.scale;
 }
 
 int64_t ModelOptimizer::skipped_steps(lpt_context *context) const {
@@ -169,6 +204,23 @@ std::vector<uint8_t> ModelOptimizer::save_state(lpt_context *context, const Para
 
 void ModelOptimizer::load_state(lpt_context *context, const Parameter &parameter, std::span<const uint8_t> state) {
   check(context, lpt_optimizer_state_load(context, handle_.get(), parameter.index, state.data(), state.size()));
+}
+
+std::vector<uint8_t> ModelOptimizer::save_loss_scale(lpt_context *context) const {
+  if (scaler_ == nullptr) {
+    return {};
+  }
+  size_t bytes = 0;
+  check(context, lpt_loss_scaler_state_size(context, scaler_.get(), &bytes));
+  std::vector<uint8_t> state(bytes);
+  check(context, lpt_loss_scaler_state_save(context, scaler_.get(), state.data(), state.size()));
+  return state;
+}
+
+void ModelOptimizer::load_loss_scale(lpt_context *context, std::span<const uint8_t> state) {
+  if (scaler_ != nullptr) {
+    check(context, lpt_loss_scaler_state_load(context, scaler_.get(), state.data(), state.size()));
+  }
 }
 
 }  // namespace lm

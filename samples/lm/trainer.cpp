@@ -36,7 +36,7 @@ BatchPlan plan_of(const TrainSettings &settings) {
 }
 
 // Gives every logit of every row a gradient of unit size, as unit-scaled layers require.
-double loss_scale_of(const Precision &precision, int64_t rows) {
+double unit_scale_of(const Precision &precision, int64_t rows) {
   constexpr auto kClasses = static_cast<double>(kVocabulary);
   return precision.is_unit_scaled ? static_cast<double>(rows) * kClasses / std::sqrt(kClasses - 1.0) : 1.0;
 }
@@ -109,11 +109,12 @@ Trainer::Trainer(const TrainSettings &settings, const Precision &precision, cons
       validation_(batches_.validation(settings.validation_windows)),
       model_(context_.get(), settings.shape, first_precision(precision), settings.seed, parallel),
       activations_(model_.make_activations(context_.get(), batches_.pass_sequences())),
-      loss_scale_(loss_scale_of(precision, batches_.pass_sequences() * settings.shape.sequence)),
+      unit_scale_(unit_scale_of(precision, batches_.pass_sequences() * settings.shape.sequence)),
       optimizer_(context_.get(), model_.parameters(), precision,
                  {.weight_decay = settings.weight_decay,
                   .largest_norm = settings.largest_norm,
-                  .loss_scale = loss_scale_,
+                  .unit_scale = unit_scale_,
+                  .loss_scale = settings.loss_scale,
                   .rows_of_a_pass = batches_.pass_sequences() * settings.shape.sequence},
                  settings.seed, parallel.tensor, settings.zero == 1 ? parallel.data : nullptr),
       monitor_(make_monitor(context_.get())),
@@ -182,7 +183,7 @@ std::optional<double> Trainer::pass(int64_t micro_batch) {
   }
   model_.backward(context_.get(), batch.inputs, pass, activations_);
   if (pilot_ != nullptr && micro_batch == 0 && pilot_->is_measured(steps_done())) {
-    pilot_->observe_noise(context_.get(), noise_->measure(context_.get(), model_, batch, loss_scale_).ratio);
+    pilot_->observe_noise(context_.get(), noise_->measure(context_.get(), model_, batch, loss_scale()).ratio);
   }
   return loss;
 }
@@ -205,7 +206,7 @@ int64_t Trainer::run_passes(double &out_loss) {
 }
 
 double Trainer::loss_to_gradient(const Batch &batch) {
-  return cross_entropy_to_gradient(context_.get(), parallel_.tensor, activations_.logits, batch.targets, loss_scale_);
+  return cross_entropy_to_gradient(context_.get(), parallel_.tensor, activations_.logits, batch.targets, loss_scale());
 }
 
 // Replicated norm weights have a partial gradient on every rank of a layer.
@@ -308,7 +309,7 @@ void Trainer::decay_masked_weights(double passes) {
     return;
   }
   lpt_context *context = context_.get();
-  const double rate = precision_.mask_decay * passes * loss_scale_;
+  const double rate = precision_.mask_decay * passes * loss_scale();
   for (Block<float> &block : model_.blocks()) {
     for (const Linear *linear : block.linears()) {
       const Parameter &weight = linear->weight();

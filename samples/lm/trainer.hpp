@@ -30,6 +30,7 @@ struct TrainSettings {
   int64_t validation_windows = 128;
   Raised raised = Raised::kNothing;  // passes that the last steps compute in bf16 or f32
   double raised_from = 0.9;          // fraction of all steps
+  std::string loss_scale;            // "dynamic", or a constant factor of the loss; empty: none
   double pilot_budget = 0.0;         // share of the work of the blocks that an autopilot may raise to bf16; 0: none
   int64_t zero = 0;                  // 1: ranks that share the batch share the optimizer state (ZeRO 1)
   bool is_watched = false;           // records noise, scales and alignment at each validation
@@ -113,6 +114,7 @@ class Trainer {
   int64_t run_passes(double &out_loss);
   std::optional<double> pass(int64_t micro_batch);
   double loss_to_gradient(const Batch &batch);
+  double loss_scale() const { return unit_scale_ * optimizer_.loss_scale(context_.get()); }
   void join_norms();
   void join_gradients();
   void join_gradients_of(int64_t passes);
@@ -133,7 +135,7 @@ class Trainer {
   std::vector<Batch> validation_;
   Model<float> model_;
   Activations<float> activations_;
-  double loss_scale_;
+  double unit_scale_;
   ModelOptimizer optimizer_;
   std::unique_ptr<NoiseMeter> noise_;
   std::unique_ptr<Pilot> pilot_;

@@ -153,6 +153,7 @@ void Trainer::save(ArchiveWriter &archive, const std::string &prefix) {
   if (pilot_ != nullptr) {
     archive.put_numbers(prefix + "/autopilot", pilot_->save(context_.get()));
   }
+  archive.put_numbers(prefix + "/loss_scale", optimizer_.save_loss_scale(context_.get()));
   archive.put_numbers(prefix + "/training", measured_.training);
   archive.put_numbers(prefix + "/validation_steps", measured_.validation_steps);
   archive.put_numbers(prefix + "/validation", measured_.validation);
@@ -179,6 +180,7 @@ void Trainer::load(const ArchiveReader &archive, const std::string &prefix) {
   measured_.training = archive.get_numbers<double>(prefix + "/training");
   end_dense_part_if_due();
   raise_if_due();  // a completed run samples with its final recipe
+  optimizer_.load_loss_scale(context, archive.get(prefix + "/loss_scale"));
   if (pilot_ != nullptr) {
     pilot_->load(context, archive.get(prefix + "/autopilot"));
     watch_casts(pilot_->is_measured(steps_done()));

@@ -38,7 +38,7 @@ void Trainer::watch() {
   watch_casts(true);
   model_.prepare(context, static_cast<uint32_t>(step_count));
   pass(0);
-  const lpt_noise_info noise = noise_->measure(context, model_, batch, loss_scale_);
+  const lpt_noise_info noise = noise_->measure(context, model_, batch, loss_scale());
   measured_.noise_ratio.push_back(noise.ratio);
   const auto record = [&](const char *name, double value) {
     check(context, lpt_monitor_record(context, monitor_.get(), step_count, name, value));

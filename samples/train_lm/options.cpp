@@ -34,6 +34,10 @@ void visit_settings(Options &options, Visit &&visit) {
   visit("--raise-from", train.raised_from, "Fraction of the steps after which --raise applies");
   visit("--autopilot", train.pilot_budget,
         "Share of the work of the blocks that an autopilot may raise to bf16; 0: no autopilot");
+  visit(
+      "--loss-scale", train.loss_scale,
+      "Factor of the loss, for gradients in few bits: a number, or dynamic: it backs off from infinite gradients, and "
+      "grows; empty: none");
   visit("--watch", train.is_watched, "Write noise, scales and alignment of each validation to monitor.csv");
   visit("--no-twin", options.has_no_twin, "Do not train the f32 baseline");
   visit("--tp", options.grid.tensor, "Tensor-parallel ranks");
@@ -206,6 +210,7 @@ void check_options(const Options &options) {
     throw lm::Error("--autopilot chooses what is raised, expected --raise nothing with it");
   }
   lm::check_pilot(lm::precision_of(options.recipe, options.state, options.method), options.train.pilot_budget);
+  lm::make_loss_scaler(lm::make_context(1).get(), options.train.loss_scale);
   check_at_least("--steps", options.train.steps, 1);
   check_at_least("--batch", options.train.batch, 1);
   check_at_least("--micro-batches", options.train.micro_batches, 1);

@@ -93,6 +93,7 @@ void Run::add_twin(const std::string &name, const std::string &recipe, const lm:
   if (is_twin && !is_in_part(options_)) {
     settings.is_watched = false;
     settings.pilot_budget = 0.0;
+    settings.loss_scale.clear();
   }
   const bool has_own_state = !is_twin || is_in_part(options_);
   const lm::Precision precision = lm::precision_of(recipe, has_own_state ? options_.state : "", options_.method);

@@ -199,6 +199,7 @@ void goes_on_bit_for_bit(const std::string &folder, const std::string &recipe, i
       options.train.raised_from = 0.3;  // before the stop
     }
     options.train.pilot_budget = raises == Raises::kByAutopilot ? 0.65 : 0.0;
+    options.train.loss_scale = micro_batches == 2 ? "dynamic" : "";
     return options;
   };
   run(options_of("whole"));
@@ -328,6 +329,28 @@ void drops_nothing_or_all(const std::string &folder, lm::Expect &expect) {
   expect.that(none.validation.front() == none.validation.back(), "skipped steps change no weight");
 }
 
+// A scale that is a power of two changes no bit.
+void scales_the_loss(const std::string &folder, lm::Expect &expect) {
+  const auto measured_of = [&](const std::string &scale, const lm::Grid &grid) {
+    train_lm::Options options = small_options(folder, fmt::format("scale_{}_{}", scale, grid.ranks()));
+    options.recipe = "fp8_current";
+    options.grid = grid;
+    options.train.zero = grid.data > 1 ? 1 : 0;
+    options.train.micro_batches = 2;
+    options.train.loss_scale = scale;
+    options.has_no_twin = true;
+    return run(options).twins[0].measured;
+  };
+  for (const lm::Grid &grid : {lm::Grid{}, {.tensor = 2, .data = 2}}) {
+    const lm::Measured plain = measured_of("", grid);
+    for (const char *scale : {"1024", "dynamic"}) {
+      const lm::Measured scaled = measured_of(scale, grid);
+      expect.that(scaled.training == plain.training && scaled.validation == plain.validation,
+                  fmt::format("--loss-scale {} changes no bit of {} ranks", scale, grid.ranks()));
+    }
+  }
+}
+
 // The threshold of stragglers is found after 50 steps, saved, and reported.
 void drops_stragglers(const std::string &folder, lm::Expect &expect) {
   const auto options_of = [&](const char *name) {
@@ -393,6 +416,9 @@ void rejects_bad_settings(lm::Expect &expect) {
   };
   for (const char *bad : {"0", "-1", "nan", "inf", "1s", "often"}) {
     rejects({"--drop-compute", bad}, fmt::format("--drop-compute is {}, expected auto or seconds", bad).c_str());
+  }
+  for (const char *bad : {"0", "-8", "nan", "inf", "1e38", "8x", "static"}) {
+    rejects({"--loss-scale", bad}, fmt::format("--loss-scale is {}, expected dynamic or a number", bad).c_str());
   }
   rejects({"--dp", "1", "--autopilot", "1.5"}, "--autopilot is 1.5, expected 0 to 1");
   rejects({"--autopilot", "0.5"}, "--tp 1 and --dp 1");
@@ -473,6 +499,7 @@ int main(int argument_count, char **arguments) {
   goes_on_bit_for_bit(folder, "sparse24_from_dense", 1, Raises::kNothing, expect);
   averages_over_complete_passes(folder, expect);
   has_the_same_state_on_data_ranks(folder, expect);
+  scales_the_loss(folder, expect);
   drops_nothing_or_all(folder, expect);
   drops_stragglers(folder, expect);
   has_the_rates_of_its_end(expect);
