@@ -24,7 +24,7 @@ BlobWriter write_state(const LossScaler &scaler) {
 }
 
 bool is_in_range(const LossScaler &scaler, double scale) {
-  return scale >= scaler.options.min_scale && scale <= scaler.options.max_scale;
+  return scale >= static_cast<double>(scaler.min_scale) && scale <= static_cast<double>(scaler.max_scale);
 }
 
 // A product is computed in f64 and rounded once, as torch does.
@@ -45,8 +45,9 @@ Status create_loss_scaler(const lpt_loss_scaler_options &options, LossScaler &ou
     return invalid("growth_interval is %lld: expected at least 1", number(options.growth_interval));
   }
   out_scaler.options = options;
-  out_scaler.options.min_scale = static_cast<double>(static_cast<float>(options.min_scale));
-  out_scaler.options.max_scale = static_cast<double>(static_cast<float>(options.max_scale));
+  // As f32: gcc 12 omits the rounding of two adjacent values that are rounded to f32 and stored as f64 (-O2, SSE2).
+  out_scaler.min_scale = static_cast<float>(options.min_scale);
+  out_scaler.max_scale = static_cast<float>(options.max_scale);
   out_scaler.state.scale = static_cast<float>(options.initial_scale);
   return {};
 }

@@ -19,6 +19,7 @@ struct LossScalerState {
 struct lpt_loss_scaler {
   lpt::HandleKind kind = lpt::HandleKind::kLossScaler;
   lpt_loss_scaler_options options;
+  float min_scale, max_scale;  // those of the options
   lpt::LossScalerState state;
 };
 

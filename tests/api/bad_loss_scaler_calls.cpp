@@ -1,6 +1,7 @@
 #include <cmath>
 
 #include "tests/api/bad_calls.hpp"
+#include "tests/api/states.hpp"
 
 namespace lpt::test {
 namespace {
@@ -171,6 +172,22 @@ const std::vector<BadCall> kLossScalerCalls = {
      LPT_INVALID_STATE,
      {"scale is 0.5", "expected 1 to 1024"},
      [](World &w) { return load(w, state_of_scale(w, 0.5)); }},
+    {"loss_scaler_state_load: a skipped step, but no step",
+     LPT_INVALID_STATE,
+     {"is_stepped is 0 and is_skipped is 1"},
+     [](World &w) {
+       std::vector<uint8_t> state = state_of_scale(w, 8.0);
+       state[56] = 1;
+       return load(w, states::resealed(state));
+     }},
+    {"loss_scaler_state_load: a longer state",
+     LPT_INVALID_STATE,
+     {"saved state", "another length"},
+     [](World &w) {
+       std::vector<uint8_t> state = state_of_scale(w, 8.0);
+       state.push_back(0);
+       return load(w, states::resealed(state));
+     }},
     {"optimizer_step: a scaler of casts",
      LPT_INVALID_ARGUMENT,
      {"loss_scaler is not a live handle"},

@@ -111,21 +111,21 @@ class Parameters {
 // The rule of torch.amp.GradScaler: aten/src/ATen/native/cuda/AmpKernels.cu, amp_update_scale_cuda_kernel. The scale is f32, a
 // factor f64. LPT has limits in place of infinity.
 struct Rule {
-  float scale;
-  double growth, backoff, least, most;
+  float scale, least, most;
+  double growth, backoff;
   int64_t interval, tracker = 0, skipped = 0;
 
   void update(bool found_inf) {
     if (found_inf) {
       const double next = static_cast<double>(scale) * backoff;
-      if (next >= least) scale = static_cast<float>(next);
+      if (next >= static_cast<double>(least)) scale = static_cast<float>(next);
       tracker = 0;
       ++skipped;
       return;
     }
     if (++tracker == interval) {
       const double next = static_cast<double>(scale) * growth;
-      if (next <= most) scale = static_cast<float>(next);
+      if (next <= static_cast<double>(most)) scale = static_cast<float>(next);
       tracker = 0;
     }
   }
@@ -143,6 +143,8 @@ TEST(LossScaler, FollowsTheRuleOfGradScaler) {
                         {{kSize, 0x1p120, 16, 0.25, 2, 1, 0x1p126}, 0.05},
                         {{kSize, 0.1, 3, 0.1, 4, 1e-4, 10}, 0.3},
                         {{kSize, 512, 1, 1, 1, 0x1p-126, 0x1p126}, 0.5},
+                        {{kSize, 0.1, 2, 0.5, 1, 0.1, 0.1}, 0.5},  // f32(0.1) is larger, f32(0.7) smaller
+                        {{kSize, 0.7, 2, 0.5, 1, 0.7, 0.7}, 0.5},
                         {{kSize, 0x1p-120, 2, 0.01, 2, 0x1p-126, 1}, 0.5}};
   const Context context = make_context(1);
   lpt_context *c = context.get();
@@ -151,10 +153,10 @@ TEST(LossScaler, FollowsTheRuleOfGradScaler) {
     const lpt_loss_scaler_options &options = one.options;
     const LossScaler scaler = make_scaler(c, options);
     Rule rule{static_cast<float>(options.initial_scale),
+              static_cast<float>(options.min_scale),
+              static_cast<float>(options.max_scale),
               options.growth_factor,
               options.backoff_factor,
-              static_cast<double>(static_cast<float>(options.min_scale)),
-              static_cast<double>(static_cast<float>(options.max_scale)),
               options.growth_interval};
     Parameters trained(c, {3}, {}, LPT_OPTIMIZER_METHOD_SGD);
     for (int i = 0; i < 300; ++i) {
@@ -171,6 +173,8 @@ TEST(LossScaler, FollowsTheRuleOfGradScaler) {
       ASSERT_EQ(rule.skipped, found.skipped_count);
       ASSERT_EQ(0, found.is_skipped);
     }
+    const std::vector<uint8_t> state = save(c, scaler);
+    EXPECT_TRUE(ok(c, lpt_loss_scaler_state_load(c, scaler.get(), state.data(), state.size())));
   }
 }
 
@@ -233,7 +237,6 @@ TEST(LossScaler, CountsStepsThatRanOnly) {
   step.learning_rate = 0.01;
   trained.step({}, step);  // of a rank without parameters
   EXPECT_TRUE(ok(c, lpt_loss_scaler_update(c, scaler.get())));
-  EXPECT_EQ(1, read(c, scaler).finite_count);
   EXPECT_EQ(LPT_INVALID_ARGUMENT, lpt_loss_scaler_update(c, scaler.get()));
   EXPECT_EQ(1, read(c, scaler).finite_count);
 }
