@@ -105,9 +105,10 @@ class Optimizers(unittest.TestCase):
             self.assertTrue(torch.equal(torch.full((7,), expected, dtype=torch.float16), parameter), scale)
 
     def test_copies_keep_the_division(self):
-        optimizer = lpt.torch.AdamW([torch.nn.Parameter(torch.ones(2))], fused=True)
-        self.assertTrue(copy.deepcopy(optimizer)._step_supports_amp_scaling)
-        self.assertFalse(lpt.torch.Lion([torch.nn.Parameter(torch.ones(2))])._step_supports_amp_scaling)
+        for make in self.makers():
+            for fused in (None, False, True):
+                optimizer = make([torch.nn.Parameter(torch.ones(2))], fused=fused)
+                self.assertEqual(bool(fused), copy.deepcopy(optimizer)._step_supports_amp_scaling)
 
 
 if __name__ == "__main__":
