@@ -2905,7 +2905,7 @@ extern "C" {
     pub fn lpt_loss_scaler_state_size(context: *mut lpt_context, loss_scaler: *const lpt_loss_scaler, out_size_bytes: *mut usize) -> lpt_status;
     /// Saves the scale and the counts: portable, versioned, with a checksum.
     pub fn lpt_loss_scaler_state_save(context: *mut lpt_context, loss_scaler: *const lpt_loss_scaler, buffer: *mut c_void, buffer_bytes: usize) -> lpt_status;
-    /// Replaces the scale and the counts by saved ones. The options of the scaler do not change.
+    /// Replaces the scale and the counts by saved ones.
     pub fn lpt_loss_scaler_state_load(context: *mut lpt_context, loss_scaler: *mut lpt_loss_scaler, buffer: *const c_void, buffer_bytes: usize) -> lpt_status;
     /// Looks up rows of a table: row r of `output` is row indices\[r\] of `weight`.
     pub fn lpt_embedding_forward(context: *mut lpt_context, weight: *const lpt_tensor, indices: *const lpt_tensor, options: *const lpt_embedding_options, output: *mut lpt_tensor) -> lpt_status;
