@@ -3,9 +3,12 @@
 
 It needs no network.
 
-  build_wheel.py [--out DIR]                     build the preset `release` with the package in build/wheel first
+  build_wheel.py [--cuda] [--out DIR]            build the preset `release` with the package in build/wheel first
   build_wheel.py --build-dir DIR [--out DIR]     use an existing build folder
   build_wheel.py --source [--out DIR]            write a source archive of the files in git, from which pip builds a wheel
+
+If the build folder has the CUDA plugin (--cuda), the script writes it as a second wheel, lpt-cuda, which installs the plugin
+next to liblpt.so. Wheels have the tag of the oldest manylinux (PEP 600) whose glibc and libstdc++ have their symbols.
 
 A wheel (PEP 427) is a zip of the package and its metadata. This script writes it with the standard library only. pip calls
 build_wheel(), prepare_metadata_for_build_wheel() and build_sdist(), which pyproject.toml names (PEP 517).
@@ -29,6 +32,9 @@ import zipfile
 
 # Libraries that the wheel does not contain because every system with C++ has them; liblpt is next to the module.
 SYSTEM_LIBRARIES = {"libc.so.6", "libm.so.6", "libgcc_s.so.1", "libstdc++.so.6", "ld-linux-x86-64.so.2", "liblpt.so.1"}
+# The manylinux_2_N whose libstdc++ has the symbols GLIBCXX_3.4.n, by n.
+GLIBC_OF_LIBSTDCXX = {19: 17, 22: 24, 24: 27, 28: 31, 29: 34, 30: 35, 33: 39}
+CUDA_PLUGIN = "liblpt_cuda.so"
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 ABOUT = """Metadata-Version: 2.1
 Name: lpt
@@ -39,6 +45,14 @@ Requires-Python: >=3.9
 Description-Content-Type: text/markdown
 
 {text}
+"""
+ABOUT_CUDA = """Metadata-Version: 2.1
+Name: lpt-cuda
+Version: {version}
+Summary: The CUDA plugin of LPT, the low-precision training toolkit
+License: Apache-2.0
+Requires-Dist: lpt=={version}
+Requires-Python: >=3.9
 """
 
 
@@ -51,7 +65,7 @@ def build(folder, given=()):
     time = "more than 10 CPU minutes with the CUDA plugin" if plugins else "about 3 CPU minutes"
     print(f"lpt: compiling the library and the tool in {folder}, which takes {time}", flush=True)
     if not plugins:  # of an earlier build in this folder, for another liblpt
-        pathlib.Path(folder, "liblpt_cuda.so").unlink(missing_ok=True)
+        pathlib.Path(folder, CUDA_PLUGIN).unlink(missing_ok=True)
     flags = [f"-DCMAKE_{language}_FLAGS_RELWITHDEBINFO=-O2 -DNDEBUG" for language in ("C", "CXX")]
     subprocess.run(["cmake", "--preset", "release", "-B", folder, "-DLPT_BUILD_PYTHON=ON", "-DLPT_BUILD_SAMPLES=OFF",
                     "-DLPT_CALLER_FLAGS=-O1", *flags, f"-DPython3_EXECUTABLE={sys.executable}", *given],
@@ -61,8 +75,8 @@ def build(folder, given=()):
     print(f"lpt: the build took {used.ru_utime + used.ru_stime:.0f} s of CPU time", flush=True)
 
 
-def gather(folder, place):
-    """Copy the package to `place`, with the libraries next to the module."""
+def gather(folder, place, has_cuda):
+    """Copy the package to `place`, with the libraries next to the module; the CUDA plugin only if `has_cuda`."""
     source, target = folder / "python" / "lpt", place / "lpt"
     shutil.copytree(source, target, symlinks=False, ignore=shutil.ignore_patterns("__pycache__"))
     for other in set(target.glob("_capi*.so")) - {module(target)}:
@@ -74,16 +88,26 @@ def gather(folder, place):
         name for name in names if not name.endswith(".csv")])
     shutil.copy(ROOT / "docs" / "reference" / "conformance.md", vectors / "README.md")
     for plugin in folder.glob("liblpt_*.so"):
-        shutil.copy(plugin, target)
+        if has_cuda or plugin.name != CUDA_PLUGIN:
+            shutil.copy(plugin, target)
     # The run path of a binary in the build folder is replaced in place; the new one is shorter.
     for binary, origin in [(module(target), "$ORIGIN"), (target / "bin" / "lpt", "$ORIGIN/..")]:
         if binary.exists():
             set_run_path(binary, origin)
     if (target / "bin" / "lpt").exists():
         copy_libraries(target / "bin" / "lpt", target)
-    for file in target.rglob("*"):
-        if file.is_file() and file.read_bytes()[:4] == b"\x7fELF":
-            subprocess.run(["strip", "--strip-unneeded", file], check=True)
+    for file in programs(target):
+        subprocess.run(["strip", "--strip-unneeded", file], check=True)
+
+
+def gather_cuda(folder, place):
+    """Copy the CUDA plugin to `place`, where the wheel of the package has liblpt.so."""
+    (place / "lpt").mkdir()
+    subprocess.run(["strip", "--strip-unneeded", folder / CUDA_PLUGIN, "-o", place / "lpt" / CUDA_PLUGIN], check=True)
+
+
+def programs(place):
+    return [file for file in place.rglob("*") if file.is_file() and file.read_bytes()[:4] == b"\x7fELF"]
 
 
 def copy_libraries(program, target):
@@ -117,15 +141,28 @@ def digest(data):
     return "sha256=" + base64.urlsafe_b64encode(hashlib.sha256(data).digest()).rstrip(b"=").decode()
 
 
-def tag():
+def python_tag():
     python = f"cp{sys.version_info.major}{sys.version_info.minor}"
-    return f"{python}-{python}-{re.sub('[-.]', '_', sysconfig.get_platform())}"
+    return f"{python}-{python}"
 
 
-def write(place, out, version):
-    """Write the zip with a record of every file, and return its path."""
-    info = info_name(version)
-    wheel = out / f"lpt-{version}-{tag()}.whl"
+def platform_tag(place):
+    """Return the oldest manylinux that has every symbol which the programs in `place` require."""
+    glibc = 17
+    for file in programs(place):
+        headers = output("objdump", "-p", file)
+        glibc = max([glibc, *map(int, re.findall(r" GLIBC_2\.(\d+)$", headers, re.M))])
+        for libstdcxx in map(int, re.findall(r" GLIBCXX_3\.4\.(\d+)$", headers, re.M)):
+            glibc = max(glibc, next(GLIBC_OF_LIBSTDCXX[n] for n in sorted(GLIBC_OF_LIBSTDCXX) if n >= libstdcxx))
+    return f"manylinux_2_{glibc}_{os.uname().machine}"
+
+
+def write(place, out, name, tag, metadata):
+    """Write the zip with a record of every file, and return its path. `metadata` are the files of .dist-info but two."""
+    version = version_of_sources()
+    info, wheel = f"{name}-{version}.dist-info", out / f"{name}-{version}-{tag}.whl"
+    metadata = metadata | {"LICENSE": (ROOT / "LICENSE").read_bytes(), "WHEEL": (
+        f"Wheel-Version: 1.0\nGenerator: lpt\nRoot-Is-Purelib: false\nTag: {tag}\n".encode())}
     records = []
     with zipfile.ZipFile(wheel, "w", zipfile.ZIP_DEFLATED) as archive:
         def add(name, data, mode=0o644):
@@ -136,22 +173,15 @@ def write(place, out, version):
         for file in sorted(place.rglob("*")):
             if file.is_file():
                 add(file.relative_to(place).as_posix(), file.read_bytes(), 0o755 if os.access(file, os.X_OK) else 0o644)
-        for name, data in info_files(version).items():
-            add(f"{info}/{name}", data)
+        for file, data in metadata.items():
+            add(f"{info}/{file}", data)
         archive.writestr(f"{info}/RECORD", "\n".join(records + [f"{info}/RECORD,,", ""]))
     return wheel
 
 
-def info_name(version):
-    return f"lpt-{version}.dist-info"
-
-
-def info_files(version):
-    """Return the metadata files except RECORD."""
-    return {"METADATA": about(version),
-            "WHEEL": f"Wheel-Version: 1.0\nGenerator: lpt\nRoot-Is-Purelib: false\nTag: {tag()}\n".encode(),
-            "LICENSE": (ROOT / "LICENSE").read_bytes(),
-            "entry_points.txt": b"[console_scripts]\nlpt = lpt.__main__:main\n"}
+def metadata_files():
+    """Return the metadata of the package that does not depend on compiled files."""
+    return {"METADATA": about(version_of_sources()), "entry_points.txt": b"[console_scripts]\nlpt = lpt.__main__:main\n"}
 
 
 def about(version):
@@ -167,15 +197,14 @@ def build_wheel(wheel_directory, config_settings=None, metadata_directory=None):
     """PEP 517: build a wheel and return its name. pip's --config-settings cmake='-D…' passes options to CMake."""
     folder = ROOT / "build" / "wheel"
     build(folder, shlex.split((config_settings or {}).get("cmake", "")))
-    return make(folder, pathlib.Path(wheel_directory)).name
+    return make(folder, pathlib.Path(wheel_directory), has_cuda=True).name
 
 
 def prepare_metadata_for_build_wheel(metadata_directory, config_settings=None):
     """PEP 517: write the metadata, without compiling, and return its folder."""
-    version = version_of_sources()
-    info = pathlib.Path(metadata_directory) / info_name(version)
+    info = pathlib.Path(metadata_directory) / f"lpt-{version_of_sources()}.dist-info"
     info.mkdir()
-    for name, data in info_files(version).items():
+    for name, data in metadata_files().items():
         (info / name).write_bytes(data)
     return info.name
 
@@ -195,18 +224,29 @@ def build_sdist(sdist_directory, config_settings=None):
     return archive.name
 
 
-def make(folder, out):
-    """Write the wheel of a build folder, and return its path."""
+def make(folder, out, has_cuda):
+    """Write the wheel of a build folder, and return its path. It contains the CUDA plugin, if there is one and `has_cuda`."""
     if not module(folder / "python" / "lpt").exists():
         sys.exit(f"build_wheel.py: {folder} has no package for this Python: install swig and python3-dev, and build again")
     with tempfile.TemporaryDirectory() as name:
-        gather(folder, pathlib.Path(name))
-        return write(pathlib.Path(name), out, version_of_sources())
+        place = pathlib.Path(name)
+        gather(folder, place, has_cuda)
+        return write(place, out, "lpt", f"{python_tag()}-{platform_tag(place)}", metadata_files())
+
+
+def make_cuda(folder, out):
+    """Write the wheel of the CUDA plugin, and return its path."""
+    with tempfile.TemporaryDirectory() as name:
+        place = pathlib.Path(name)
+        gather_cuda(folder, place)
+        about_cuda = {"METADATA": ABOUT_CUDA.format(version=version_of_sources()).encode()}
+        return write(place, out, "lpt_cuda", f"py3-none-{platform_tag(place)}", about_cuda)
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--build-dir", type=pathlib.Path)
+    parser.add_argument("--cuda", action="store_true", help="compile the CUDA plugin too, which requires nvcc")
     parser.add_argument("--source", action="store_true")
     parser.add_argument("--out", type=pathlib.Path, default=None)
     arguments = parser.parse_args()
@@ -217,8 +257,10 @@ def main():
         print(out / build_sdist(out))
         return
     if arguments.build_dir is None:
-        build(folder)
-    print(make(folder, out))
+        build(folder, ["-DLPT_CUDA=ON"] if arguments.cuda else [])
+    print(make(folder, out, has_cuda=False))
+    if (folder / CUDA_PLUGIN).exists():
+        print(make_cuda(folder, out))
 
 
 if __name__ == "__main__":

@@ -30,17 +30,19 @@ class Wheel(unittest.TestCase):
     def setUpClass(cls):
         cls.place = tempfile.TemporaryDirectory()
         output_of(sys.executable, SCRIPT, "--build-dir", os.environ["LPT_BUILD_DIR"], "--out", cls.place.name)
-        cls.wheel, = (os.path.join(cls.place.name, name) for name in os.listdir(cls.place.name))
+        wheels = [os.path.join(cls.place.name, name) for name in os.listdir(cls.place.name)]
+        cls.wheel, = (path for path in wheels if os.path.basename(path).startswith("lpt-"))
+        cls.cuda = [path for path in wheels if path != cls.wheel]  # the wheel of the plugin, if it was built
 
     @classmethod
     def tearDownClass(cls):
         cls.place.cleanup()
 
-    def programs(self):
-        """Unpack the wheel and return every ELF file by name."""
+    def programs(self, wheel):
+        """Unpack a wheel and return every ELF file by name."""
         place = tempfile.TemporaryDirectory()
         self.addCleanup(place.cleanup)
-        with zipfile.ZipFile(self.wheel) as archive:
+        with zipfile.ZipFile(wheel) as archive:
             self.assertIsNone(archive.testzip())
             for name in archive.namelist():
                 if archive.read(name)[:4] == b"\x7fELF":
@@ -48,7 +50,7 @@ class Wheel(unittest.TestCase):
 
     def test_needs_only_what_every_system_has(self):
         names = []
-        programs = list(self.programs())
+        programs = list(self.programs(self.wheel))
         brought = {name for name, _ in programs}
         for name, path in programs:
             names.append(name)
@@ -62,6 +64,33 @@ class Wheel(unittest.TestCase):
             self.assertNotIn(os.environ["LPT_BUILD_DIR"], headers)
         self.assertIn("liblpt.so.1", names)
         self.assertEqual(1, sum(name.startswith("_capi.") for name in names))
+
+    def test_has_the_tag_of_the_oldest_manylinux_with_its_symbols(self):
+        # The newest symbols of a few manylinux, from the policies of auditwheel.
+        policies = {28: ((2, 28), (3, 4, 24)), 31: ((2, 31), (3, 4, 28)), 34: ((2, 34), (3, 4, 29)), 35: ((2, 35), (3, 4, 30)),
+                    36: ((2, 36), (3, 4, 30))}
+        for wheel in [self.wheel, *self.cuda]:
+            newest = {"GLIBC": (2, 17), "GLIBCXX": (3, 4, 19)}
+            for _, path in self.programs(wheel):
+                for library, version in re.findall(r"(GLIBC|GLIBCXX)_([\d.]+)$", output_of("objdump", "-p", path), re.M):
+                    newest[library] = max(newest[library], tuple(map(int, version.split("."))))
+            fitting = [n for n, limits in policies.items() if newest["GLIBC"] <= limits[0] and newest["GLIBCXX"] <= limits[1]]
+            tag = re.search(r"-manylinux_2_(\d+)_\w+\.whl$", wheel)
+            self.assertEqual(min(fitting), int(tag[1]), wheel)
+            with zipfile.ZipFile(wheel) as archive:
+                name, = (one for one in archive.namelist() if one.endswith("/WHEEL"))
+                stated = re.search(r"^Tag: (\S+)$", archive.read(name).decode(), re.M)[1]
+            self.assertTrue(wheel.endswith(f"-{stated}.whl"), stated)
+
+    def test_the_plugin_has_a_wheel_of_its_own(self):
+        with zipfile.ZipFile(self.wheel) as archive:
+            self.assertNotIn("lpt/liblpt_cuda.so", archive.namelist())
+        if not self.cuda:
+            self.skipTest("the build has no CUDA plugin")
+        with zipfile.ZipFile(self.cuda[0]) as archive:
+            self.assertEqual(["lpt/liblpt_cuda.so"], [name for name in archive.namelist() if ".dist-info/" not in name])
+            metadata = archive.read(f"lpt_cuda-{lpt.__version__}.dist-info/METADATA").decode()
+        self.assertIn(f"\nRequires-Dist: lpt=={lpt.__version__}\n", metadata)
 
     def test_contains_the_modules_of_the_sources(self):
         folder = pathlib.Path(SOURCE, "bindings", "python", "lpt")
@@ -77,7 +106,11 @@ class Wheel(unittest.TestCase):
             except subprocess.CalledProcessError:
                 self.skipTest("python3-venv is not installed")
             environment = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
-            output_of(os.path.join(place, "bin", "pip"), "install", "--no-index", "--quiet", self.wheel, env=environment)
+            output_of(os.path.join(place, "bin", "pip"), "install", "--no-index", "--quiet", self.wheel, *self.cuda,
+                      env=environment)
+            libraries = {path.name for path in pathlib.Path(place).glob("lib/*/site-packages/lpt/liblpt*")}
+            self.assertIn("liblpt.so.1", libraries)
+            self.assertEqual(bool(self.cuda), "liblpt_cuda.so" in libraries)
             code = ("import lpt, array; print(lpt.quantize(array.array('f', [1.0]), 'e4m3fn').tolist());"
                     "print(*{line.split()[-1] for line in open('/proc/self/maps') if 'liblpt.so' in line})")
             found = output_of(os.path.join(place, "bin", "python"), "-c", code, env=environment, cwd=place).split()
@@ -103,7 +136,8 @@ class Wheel(unittest.TestCase):
         with tempfile.TemporaryDirectory() as place, zipfile.ZipFile(self.wheel) as archive:
             name = output_of(sys.executable, "-c", code, os.path.dirname(SCRIPT), place).strip()
             expected = {one: archive.read(one) for one in archive.namelist() if one.startswith(f"{name}/")}
-            del expected[f"{name}/RECORD"]
+            for one in ("RECORD", "WHEEL", "LICENSE"):  # WHEEL depends on the compiled files
+                del expected[f"{name}/{one}"]
             found = {f"{name}/{one}": pathlib.Path(place, name, one).read_bytes()
                      for one in os.listdir(os.path.join(place, name))}
         self.assertEqual(expected, found)
