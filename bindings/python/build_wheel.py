@@ -62,7 +62,7 @@ def build(folder, given=()):
     -DLPT_CUDA=ON adds the CUDA plugin, whose kernels take most of the time.
     """
     plugins = ["lpt_cuda"] if "-DLPT_CUDA=ON" in given else []
-    time = "more than 10 CPU minutes with the CUDA plugin" if plugins else "about 3 CPU minutes"
+    time = "more than 10 CPU minutes with the CUDA plugin" if plugins else "about 3 minutes on two cores"
     print(f"lpt: compiling the library and the tool in {folder}, which takes {time}", flush=True)
     if not plugins:  # of an earlier build in this folder, for another liblpt
         pathlib.Path(folder, CUDA_PLUGIN).unlink(missing_ok=True)

@@ -9,7 +9,7 @@ namespace lm {
 
 namespace {
 
-// A measured step takes the time of about seven others: watched casts are slow, and the noise needs a pass in f32.
+// A measured step takes the time of about three others: the noise needs a pass in f32, and casts are watched.
 constexpr int64_t kLongestInterval = 50;
 constexpr int64_t kFewestDecisions = 20;
 

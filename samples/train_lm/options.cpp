@@ -28,9 +28,8 @@ void visit_settings(Options &options, Visit &&visit) {
   visit("--state", options.state, states.c_str());
   visit("--optimizer", options.method, methods.c_str());
   visit("--raise", options.raised,
-        "Passes of the last steps in bf16: nothing, forward, backward or all; all_f32: all in f32; qaf: backward, with "
-        "new "
-        "learning rates; fnt: all operands but weights, with new learning rates");
+        "Passes of the last steps in bf16: nothing, forward, backward or all; all_f32: all in f32. With new learning "
+        "rates: qaf: backward; fnt: all operands but weights");
   visit("--raise-from", train.raised_from, "Fraction of the steps after which --raise applies");
   visit("--autopilot", train.pilot_budget,
         "Share of the work of the blocks that an autopilot may raise to bf16; 0: no autopilot");

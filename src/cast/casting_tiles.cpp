@@ -208,12 +208,12 @@ void CastPipeline::run_tile(const CastOutput &job, const Tile &tile, const Scrat
   part.random.offset += row * part.random.row_stride + column * part.random_column_stride;
   run_part(job, part, found);
   if (sums != nullptr) {
-    HadamardRequest copy{part.source, part.source};
+    MatrixView source = part.source;
     if (is_copied_for_sums()) {
-      copy.target = dense_view(LPT_FORMAT_F32, scratch.prepared[part_index], part.source.rows, part.source.columns);
-      rotations_[1]->run(copy);
+      source = dense_view(LPT_FORMAT_F32, scratch.prepared[part_index], source.rows, source.columns);
+      rotations_[1]->run({part.source, source});
     }
-    sums_kernel_->run({copy.target, part.target, sums});
+    sums_kernel_->run({source, part.target, sums});
   }
   if (job.decode_kernel != nullptr) job.decode_kernel->run({part.target, cut(job, job.decoded, tile)});
 }

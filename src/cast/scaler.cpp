@@ -22,6 +22,9 @@ float latest_entry(const Scaler &scaler) {
   return scaler.history[static_cast<size_t>(latest)];
 }
 
+// Returns the share of the latest entry in the next one.
+float share_of_latest(const Scaler &scaler) { return scaler.update_count == 0 ? 0.0f : scaler.options.history_decay; }
+
 Status update_scaler_on_device(Context &context, Scaler &scaler) {
   if (!scaler.is_recorded) return {};
   auto *const history = reinterpret_cast<float *>(scaler.there.get() + sizeof(ScalerNumbers));
@@ -31,7 +34,7 @@ Status update_scaler_on_device(Context &context, Scaler &scaler) {
                                        length,
                                        static_cast<int32_t>(scaler.update_count % length),
                                        scaler.options.history_rule,
-                                       scaler.update_count == 0 ? 0.0f : scaler.options.history_decay};
+                                       share_of_latest(scaler)};
   const KernelEntry<ScalerUpdateRequest> *kernel = nullptr;
   LPT_TRY(select_kernel(context, "scaler_update", request, {LPT_FORMAT_F32}, &kernel));
   LPT_TRY(queue_kernel(context, *kernel, request));
@@ -123,8 +126,7 @@ Status update_scaler(Context &context, Scaler &scaler) {
 
 void update_scaler(Scaler &scaler) {
   if (!scaler.is_recorded) return;
-  const float decay = scaler.update_count == 0 ? 0.0f : scaler.options.history_decay;
-  const float entry = averaged_amax(decay, latest_entry(scaler), scaler.running_amax);
+  const float entry = averaged_amax(share_of_latest(scaler), latest_entry(scaler), scaler.running_amax);
   scaler.history[static_cast<size_t>(scaler.update_count % scaler.options.history_length)] = entry;
   ++scaler.update_count;
   scaler.running_amax = 0.0f;

@@ -158,7 +158,8 @@ class Caller : lpt::test::CallValues {
       options.history_length = in_.below(8) - 1;
       options.margin = in_.below(12) - 6;
       options.history_rule = in_.choice(3);
-      options.history_decay = static_cast<float>(in_.below(5)) / 4.0f;
+      const bool is_average = options.history_rule == LPT_SCALER_HISTORY_RULE_AVERAGE;
+      if (is_average || in_.byte() % 8 == 0) options.history_decay = static_cast<float>(in_.below(5)) / 4.0f;
       options.zero_rule = in_.choice(3);
       lpt_scaler *made = nullptr;
       const lpt_status status = lpt_scaler_create(c_, &options, &made);
