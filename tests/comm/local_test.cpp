@@ -1,4 +1,4 @@
-// The suite on ranks that are threads, local and over a transport of the test, and the errors if one of them does not continue.
+// The suite on ranks that are threads, local and over transports of the tests, and the errors if one of them does not continue.
 #include "tests/comm/local.hpp"
 
 #include <atomic>
@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "tests/comm/mailboxes.hpp"
+#include "tests/comm/sockets.hpp"
 #include "tests/support/sanitized.hpp"
 
 namespace lpt::test {
@@ -17,6 +18,7 @@ struct Way {
   uint64_t flags;
   int32_t most_delay = -1;  // of a custom transport; -1: local ranks
   MailForm form = MailForm::kMessages;
+  bool has_sockets = false;
 };
 std::vector<int32_t> rank_counts() {
   if (kIsSanitized) return {3};
@@ -29,6 +31,7 @@ std::vector<int32_t> few_rank_counts() {
 constexpr Way kLocalWays[] = {{"Shared", 0}, {"Messages", LPT_COMM_MESSAGES}, {"Checksums", LPT_COMM_CHECKSUMS}};
 constexpr Way kCustomWays[] = {
     {"CustomLate", LPT_COMM_CHECKSUMS, 9}, {"CustomBoth", 0, 1, MailForm::kBoth}, {"Custom", 0, 0}};
+constexpr Way kSocketWays[] = {{.name = "Sockets", .flags = 0, .has_sockets = true}};
 constexpr Way kExchangeWays[] = {{"Exchange", 0, 0, MailForm::kExchange}};
 
 // Sanitized runs leave out the last one, whose messages are among those of the others.
@@ -38,6 +41,7 @@ inline void PrintTo(const Way &way, std::ostream *out) { *out << way.name; }
 
 template <typename Body>
 void run_ranks_by(const Way &way, int32_t ranks, const lpt_comm_options &options, const Body &body) {
+  if (way.has_sockets) return run_socket_ranks(ranks, options, body);
   if (way.most_delay < 0) return run_ranks(ranks, options, body);
   run_custom_ranks(ranks, options, way.form, way.most_delay, body);
 }
@@ -67,6 +71,10 @@ INSTANTIATE_TEST_SUITE_P(CustomSuite, LocalRanks,
                          testing::Combine(testing::ValuesIn(suite()), testing::ValuesIn(few_rank_counts()),
                                           testing::ValuesIn(custom_ways())),
                          name_of_setting);
+INSTANTIATE_TEST_SUITE_P(SocketSuite, LocalRanks,
+                         testing::Combine(testing::ValuesIn(suite()), testing::ValuesIn(few_rank_counts()),
+                                          testing::ValuesIn(kSocketWays)),
+                         name_of_setting);
 
 std::vector<Case> cases_without_messages() {
   std::vector<Case> cases = suite();
@@ -95,6 +103,7 @@ class LocalFaults : public testing::TestWithParam<Way> {
 std::string name_of_way(const testing::TestParamInfo<Way> &way) { return way.param.name; }
 INSTANTIATE_TEST_SUITE_P(Way, LocalFaults, testing::ValuesIn(kLocalWays), name_of_way);
 INSTANTIATE_TEST_SUITE_P(CustomWay, LocalFaults, testing::ValuesIn(kCustomWays), name_of_way);
+INSTANTIATE_TEST_SUITE_P(SocketWay, LocalFaults, testing::ValuesIn(kSocketWays), name_of_way);
 
 class LocalGroups : public LocalFaults {};
 INSTANTIATE_TEST_SUITE_P(Way, LocalGroups, testing::ValuesIn(kLocalWays), name_of_way);
