@@ -79,8 +79,8 @@ inline Socket connect_to(int port, std::chrono::steady_clock::time_point deadlin
   }
 }
 
-// Connects a rank to all others: it calls the ranks before it, and accepts those after it. Connections that do not begin with
-// a greeting are dropped.
+// Connects a rank to all others: it connects to the ranks before it, and accepts those after it. Connections that do not begin
+// with a greeting are dropped.
 class Connector {
  public:
   Connector(int32_t rank, int32_t ranks) : sockets(static_cast<size_t>(ranks)), rank_(rank), ranks_(ranks) {}

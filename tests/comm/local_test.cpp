@@ -71,10 +71,6 @@ INSTANTIATE_TEST_SUITE_P(CustomSuite, LocalRanks,
                          testing::Combine(testing::ValuesIn(suite()), testing::ValuesIn(few_rank_counts()),
                                           testing::ValuesIn(custom_ways())),
                          name_of_setting);
-INSTANTIATE_TEST_SUITE_P(SocketSuite, LocalRanks,
-                         testing::Combine(testing::ValuesIn(suite()), testing::ValuesIn(few_rank_counts()),
-                                          testing::ValuesIn(kSocketWays)),
-                         name_of_setting);
 
 std::vector<Case> cases_without_messages() {
   std::vector<Case> cases = suite();

@@ -202,7 +202,7 @@ class SocketRank {
     cancel_request(self(user).peers_[static_cast<size_t>(cancelled.peer)], cancelled);
   }
 
-  // Says farewell, and reads until the others do, for at most a second: a socket that is closed with bytes to read would
+  // Sends the last frame and reads those of the others, for at most a second: a socket that is closed with bytes to read would
   // discard the bytes that it has to send.
   static void close_all(void *user) {
     const Clock::time_point deadline = Clock::now() + std::chrono::seconds(1);
