@@ -150,10 +150,16 @@ class Connector {
     if (got > 0) unknown.bytes.insert(unknown.bytes.end(), buffer, buffer + got);
     std::memcpy(&greeting, unknown.bytes.data(), unknown.bytes.size());
     const size_t marked = std::min(unknown.bytes.size(), sizeof kSocketMark);
-    if (got <= 0 || std::memcmp(&greeting.mark, &kSocketMark, marked) != 0) return ++strangers_ > 0;
+    if (got <= 0 || std::memcmp(&greeting.mark, &kSocketMark, marked) != 0) {
+      ++strangers_;
+      return true;
+    }
     if (unknown.bytes.size() < sizeof greeting) return false;
     status = check(greeting, unknown.expected);
-    if (status == LPT_OK) sockets[static_cast<size_t>(greeting.rank)] = std::move(unknown.socket), --missing_;
+    if (status == LPT_OK) {
+      sockets[static_cast<size_t>(greeting.rank)] = std::move(unknown.socket);
+      --missing_;
+    }
     return true;
   }
 

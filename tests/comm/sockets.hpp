@@ -128,20 +128,20 @@ class SocketRank {
 
   // Gives each message to the first receive of its tag.
   static void match(Peer &peer) {
-    for (auto mail = peer.messages.begin(); mail != peer.messages.end();) {
+    for (auto message = peer.messages.begin(); message != peer.messages.end();) {
       const auto receive = std::find_if(peer.requests.begin(), peer.requests.end(), [&](const SocketRequest &one) {
-        return !one.is_send && !one.is_done && one.frame.tag == mail->tag;
+        return !one.is_send && !one.is_done && one.frame.tag == message->tag;
       });
       if (receive == peer.requests.end()) {
-        ++mail;
+        ++message;
         continue;
       }
-      if (receive->frame.bytes != static_cast<int64_t>(mail->bytes.size())) {
+      if (receive->frame.bytes != static_cast<int64_t>(message->bytes.size())) {
         return end_peer(peer, LPT_MISMATCH, "sent another number of bytes");
       }
-      std::memcpy(receive->data, mail->bytes.data(), mail->bytes.size());
+      std::memcpy(receive->data, message->bytes.data(), message->bytes.size());
       receive->is_done = true;
-      mail = peer.messages.erase(mail);
+      message = peer.messages.erase(message);
     }
   }
 

@@ -129,30 +129,35 @@ TEST(SocketFaults, ALateConnectionIsAccepted) {
   late.join();
 }
 
+// A rank that does not connect, and what it reports.
+struct FailedRank {
+  int32_t rank, ranks;
+  lpt_status status;
+  const char *error;
+};
+
+void expect_failures(const std::vector<FailedRank> &failed, size_t listener_count, double seconds) {
+  const std::vector<SocketListener> listeners(listener_count);
+  std::vector<std::thread> threads;
+  for (const FailedRank &one : failed) {
+    threads.emplace_back([&] {
+      Connector connector(one.rank, one.ranks);
+      EXPECT_EQ(one.status, connector.connect_all(listeners, seconds)) << "rank " << one.rank;
+      EXPECT_EQ(one.error, connector.error);
+    });
+  }
+  for (std::thread &thread : threads) thread.join();
+}
+
 TEST(SocketFaults, AMissingRankIsNamed) {
-  const std::vector<SocketListener> listeners(3);
-  std::thread other([&] {
-    Connector connector(1, 3);
-    EXPECT_EQ(LPT_TIMEOUT, connector.connect_all(listeners, 1.0));
-    EXPECT_EQ("rank 2 did not connect within 1 seconds; connections without a greeting: 0", connector.error);
-  });
-  Connector connector(0, 3);
-  EXPECT_EQ(LPT_TIMEOUT, connector.connect_all(listeners, 1.0));
-  EXPECT_EQ("rank 2 did not connect within 1 seconds; connections without a greeting: 0", connector.error);
-  other.join();
+  const char *const error = "rank 2 did not connect within 1 seconds; connections without a greeting: 0";
+  expect_failures({{0, 3, LPT_TIMEOUT, error}, {1, 3, LPT_TIMEOUT, error}}, 3, 1.0);
 }
 
 TEST(SocketFaults, AnotherNumberOfRanksIsFound) {
-  const std::vector<SocketListener> listeners(3);
-  std::thread other([&] {
-    Connector connector(1, 3);
-    EXPECT_EQ(LPT_MISMATCH, connector.connect_all(listeners, 100.0));
-    EXPECT_EQ("rank 0 has 2 ranks: expected 3", connector.error);
-  });
-  Connector connector(0, 2);
-  EXPECT_EQ(LPT_MISMATCH, connector.connect_all(listeners, 100.0));
-  EXPECT_EQ("rank 1 has 3 ranks: expected 2", connector.error);
-  other.join();
+  expect_failures(
+      {{0, 2, LPT_MISMATCH, "rank 1 has 3 ranks: expected 2"}, {1, 3, LPT_MISMATCH, "rank 0 has 2 ranks: expected 3"}},
+      3, 100.0);
 }
 
 // Connected ranks that pass other numbers to lpt_comm_create_custom(): rank 0 has no rank 2, which waits for it.
@@ -215,26 +220,121 @@ TEST(SocketFaults, AStrangerInPlaceOfARankIsReported) {
   EXPECT_EQ("rank 1 did not connect within 0.3 seconds; connections without a greeting: 1", connector.error);
 }
 
-// A rank that greets correctly and then sends other bytes than frames.
+std::vector<uint8_t> bytes_of(const void *object, size_t count) {
+  const auto *const begin = static_cast<const uint8_t *>(object);
+  return {begin, begin + count};
+}
+
+// Rank 1 greets correctly, and then sends these bytes instead of frames.
+void expect_damaged_frame(const std::vector<uint8_t> &rest) {
+  const std::vector<SocketListener> listeners(2);
+  const SocketGreeting greeting{.rank = 1, .ranks = 2};
+  std::vector<uint8_t> bytes = bytes_of(&greeting, sizeof greeting);
+  bytes.insert(bytes.end(), rest.begin(), rest.end());
+  const Socket rank = connect_with(listeners[0], bytes);
+  Connector connector(0, 2);
+  ASSERT_EQ(LPT_OK, connector.connect_all(listeners, 100.0)) << connector.error;
+  SocketRank sockets(std::move(connector.sockets));
+  const Context context = make_context(1);
+  const lpt_comm_functions functions = SocketRank::functions();
+  const lpt_comm_options options = options_with(10.0);
+  lpt_comm *comm = nullptr;
+  EXPECT_EQ(LPT_MISMATCH, lpt_comm_create_custom(context.get(), &functions, &sockets, 0, 2, &options, &comm));
+  expect_words({"rank 1 sent a damaged frame"}, lpt_context_error(context.get()));
+}
+
 TEST(SocketFaults, GarbageAfterTheGreetingIsFound) {
-  for (uint64_t seed = 410; seed < 430; ++seed) {
+  for (uint64_t seed = 410; seed < 430; ++seed) expect_damaged_frame(garbage(seed, 200));
+}
+
+TEST(SocketFaults, AFrameOfTooManyBytesIsFound) {
+  const SocketFrame frame{.tag = 0, .zero = 0, .bytes = (int64_t{1} << 40) + 1};
+  expect_damaged_frame(bytes_of(&frame, sizeof frame));
+}
+
+TEST(SocketFaults, AGreetingInPartsIsAccepted) {
+  const std::vector<SocketListener> listeners(2);
+  const SocketGreeting greeting{.rank = 1, .ranks = 2};
+  const std::vector<uint8_t> bytes = bytes_of(&greeting, sizeof greeting);
+  const Socket rank = connect_with(listeners[0], {bytes.begin(), bytes.begin() + 5});
+  std::thread rest([&] {
+    std::this_thread::sleep_for(std::chrono::milliseconds(50));
+    EXPECT_EQ(11, send(rank.file(), &bytes[5], 11, MSG_NOSIGNAL));
+  });
+  Connector connector(0, 2);
+  EXPECT_EQ(LPT_OK, connector.connect_all(listeners, 100.0)) << connector.error;
+  rest.join();
+}
+
+// Both ranks of a transport without a comm. One thread calls the functions of both.
+class SocketMessages : public testing::Test {
+ protected:
+  SocketMessages() {
     const std::vector<SocketListener> listeners(2);
-    Connector connector(0, 2);
-    const SocketGreeting greeting{.rank = 1, .ranks = 2};
-    std::vector<uint8_t> bytes(sizeof greeting);
-    std::memcpy(bytes.data(), &greeting, sizeof greeting);
-    const std::vector<uint8_t> rest = garbage(seed, 200);
-    bytes.insert(bytes.end(), rest.begin(), rest.end());
-    const Socket rank = connect_with(listeners[0], bytes);
-    ASSERT_EQ(LPT_OK, connector.connect_all(listeners, 100.0)) << connector.error;
-    SocketRank sockets(std::move(connector.sockets));
-    const Context context = make_context(1);
-    const lpt_comm_functions functions = SocketRank::functions();
-    const lpt_comm_options options = options_with();
-    lpt_comm *comm = nullptr;
-    EXPECT_EQ(LPT_MISMATCH, lpt_comm_create_custom(context.get(), &functions, &sockets, 0, 2, &options, &comm));
-    expect_words({"rank 1 sent a damaged frame"}, lpt_context_error(context.get()));
+    std::vector<Connector> connectors;
+    for (const int32_t rank : {0, 1}) connectors.emplace_back(rank, 2);
+    std::thread other([&] { EXPECT_EQ(LPT_OK, connectors[1].connect_all(listeners, 100.0)); });
+    EXPECT_EQ(LPT_OK, connectors[0].connect_all(listeners, 100.0));
+    other.join();
+    for (Connector &connector : connectors) ranks_.emplace_back(std::move(connector.sockets));
   }
+
+  void *send(int32_t tag, const std::vector<uint8_t> &bytes) {
+    void *request = nullptr;
+    EXPECT_EQ(0, functions_.send(&ranks_[0], 1, tag, bytes.data(), static_cast<int64_t>(bytes.size()), &request, error_,
+                                 sizeof error_));
+    return request;
+  }
+
+  // Calls test() of the sender, unless the send is NULL, and of the receiver until the receive ends.
+  std::vector<uint8_t> receive(int32_t tag, size_t count, void *sent) {
+    std::vector<uint8_t> bytes(count);
+    void *request = nullptr;
+    EXPECT_EQ(0, functions_.receive(&ranks_[1], 0, tag, bytes.data(), static_cast<int64_t>(count), &request, error_,
+                                    sizeof error_));
+    bool is_sent = sent == nullptr, is_received = false;
+    while (!is_sent || !is_received) {
+      if (!is_sent && !ended(0, sent, is_sent)) return {};
+      if (!is_received && !ended(1, request, is_received)) return {};
+    }
+    return bytes;
+  }
+
+  void cancel(void *sent) { functions_.cancel(&ranks_[0], sent); }
+
+ private:
+  bool ended(int32_t rank, void *request, bool &is_done) {
+    int32_t done = 0;
+    const int32_t status = functions_.test(&ranks_[static_cast<size_t>(rank)], request, &done, error_, sizeof error_);
+    EXPECT_EQ(LPT_OK, status) << error_;
+    is_done = done != 0;
+    return status == LPT_OK;
+  }
+
+  std::deque<SocketRank> ranks_;
+  const lpt_comm_functions functions_ = SocketRank::functions();
+  char error_[256] = "";
+};
+
+constexpr int64_t kManyBytes = int64_t{1} << 25;  // more than the buffers of a connection
+
+TEST_F(SocketMessages, AShortMessageDoesNotOvertakeAPartOfALongOne) {
+  const std::vector<uint8_t> first = garbage(440, kManyBytes), second = garbage(441, 100);
+  void *const long_send = send(1, first);
+  void *const short_send = send(2, second);
+  EXPECT_EQ(first, receive(1, first.size(), long_send));
+  EXPECT_EQ(second, receive(2, second.size(), short_send));
+}
+
+// The rest of the message is sent from a copy, and later messages follow it.
+TEST_F(SocketMessages, ACancelledMessageThatWasSentInPartArrives) {
+  const std::vector<uint8_t> first = garbage(442, kManyBytes), second = garbage(443, 100);
+  std::vector<uint8_t> memory = first;
+  cancel(send(1, memory));
+  std::fill(memory.begin(), memory.end(), uint8_t{0});
+  void *const short_send = send(2, second);
+  EXPECT_EQ(second, receive(2, second.size(), short_send));
+  EXPECT_EQ(first, receive(1, first.size(), nullptr));
 }
 
 }  // namespace
