@@ -48,15 +48,14 @@ LossScaler make_loss_scaler(lpt_context *context, const std::string &scale) {
 }
 
 ModelOptimizer::ModelOptimizer(lpt_context *context, std::deque<Parameter> &parameters, const Precision &precision,
-                               const OptimizerSettings &settings, uint64_t seed, TensorRanks *ranks, DataRanks *sharers)
+                               const OptimizerSettings &settings, uint64_t seed, const OptimizerRanks &ranks)
     : handle_(make_optimizer(context, precision.method, settings)),
       scaler_(make_loss_scaler(context, settings.loss_scale)),
       parameters_(parameters),
       weight_rounding_(precision.state.weight_rounding),
       settings_(settings),
       seed_(seed + kSeedOffset),
-      ranks_(ranks),
-      sharers_(sharers) {
+      ranks_(ranks) {
   std::vector<lpt_optimizer_parameter> requests;
   for (const Parameter &parameter : parameters_) {
     requests.push_back(setting_of(parameter, precision));
@@ -84,8 +83,8 @@ void ModelOptimizer::add(lpt_context *context, const std::vector<lpt_optimizer_p
     pointers.push_back(&option);
   }
   std::vector<int64_t> indices(requests.size());
-  if (sharers_ != nullptr) {
-    check(context, lpt_optimizer_add_shards(context, sharers_->handle(), handle_.get(), nullptr, pointers.data(),
+  if (ranks_.sharers != nullptr) {
+    check(context, lpt_optimizer_add_shards(context, ranks_.sharers->handle(), handle_.get(), nullptr, pointers.data(),
                                             static_cast<int64_t>(pointers.size()), indices.data()));
     return;
   }
@@ -112,11 +111,15 @@ double ModelOptimizer::squares_of(lpt_context *context, const Parameter &paramet
 double ModelOptimizer::gradient_norm(lpt_context *context) const {
   const Matrix<double> squares(context, 1, static_cast<int64_t>(parameters_.size()));
   for (const Parameter &parameter : parameters_) {
-    const bool is_counted = ranks_ == nullptr || ranks_->rank() == 0 || parameter.is_sharded;
+    const bool is_counted =
+        steps(parameter) && (ranks_.tensor == nullptr || ranks_.tensor->rank() == 0 || parameter.is_sharded);
     squares.row(0)[parameter.index] = is_counted ? squares_of(context, parameter) : 0.0;
   }
-  if (ranks_ != nullptr) {
-    ranks_->reduce(context, squares.tensor());
+  if (ranks_.tensor != nullptr) {
+    ranks_.tensor->reduce(context, squares.tensor());
+  }
+  if (ranks_.owners != nullptr) {
+    ranks_.owners->sum(context, squares.tensor());
   }
   double sum = 0.0;
   for (const double square : squares.values()) {
@@ -125,11 +128,11 @@ double ModelOptimizer::gradient_norm(lpt_context *context) const {
   return std::sqrt(sum) / loss_scale(context);
 }
 
-// Returns the parameters that one call can step together with `parameter`: those with equal gains.
+// Returns the parameters of this rank that one call can step together with `parameter`: those with equal gains.
 std::vector<const Parameter *> ModelOptimizer::like(const Parameter &parameter) const {
   std::vector<const Parameter *> found;
   for (const Parameter &other : parameters_) {
-    if (gain_of(other) == gain_of(parameter) && gradient_scale(other) == gradient_scale(parameter)) {
+    if (steps(other) && gain_of(other) == gain_of(parameter) && gradient_scale(other) == gradient_scale(parameter)) {
       found.push_back(&other);
     }
   }
@@ -148,7 +151,7 @@ void ModelOptimizer::step(lpt_context *context, double learning_rate, double pas
   options.parameter_rounding = weight_rounding_;
   for (const Parameter &parameter : parameters_) {
     const std::vector<const Parameter *> alike = like(parameter);
-    if (alike.front() != &parameter) {
+    if (alike.empty() || alike.front() != &parameter) {
       continue;
     }
     std::vector<int64_t> indices;
@@ -162,11 +165,11 @@ void ModelOptimizer::step(lpt_context *context, double learning_rate, double pas
     options.learning_rate = learning_rate * gain_of(parameter);
     options.gradient_scale = gradient_scale(parameter) / passes;
     const auto count = static_cast<int64_t>(indices.size());
-    check(context, sharers_ == nullptr
+    check(context, ranks_.sharers == nullptr
                        ? lpt_optimizer_step(context, handle_.get(), indices.data(), count, gradients.data(), &options,
                                             values.data())
-                       : lpt_optimizer_step_shards(context, sharers_->handle(), handle_.get(), indices.data(), count,
-                                                   gradients.data(), &options, nullptr, values.data()));
+                       : lpt_optimizer_step_shards(context, ranks_.sharers->handle(), handle_.get(), indices.data(),
+                                                   count, gradients.data(), &options, nullptr, values.data()));
   }
   if (scaler_ != nullptr) {
     check(context, lpt_loss_scaler_update(context, scaler_.get()));

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "lossy.hpp"
 #include "parameter.hpp"
 #include "ranks.hpp"
 
@@ -24,12 +25,18 @@ struct OptimizerSettings {
 // Creates a loss scaler: "dynamic", or a constant scale as text. Empty: none. Throws Error for another text.
 LossScaler make_loss_scaler(lpt_context *context, const std::string &scale);
 
+// Other ranks that train the model, each nullptr without them.
+struct OptimizerRanks {
+  TensorRanks *tensor = nullptr;  // share every layer
+  DataRanks *sharers = nullptr;   // share the state
+  LossyRanks *owners = nullptr;   // step only their own parameters
+};
+
 class ModelOptimizer {
  public:
   // `parameters` must outlive the optimizer.
   ModelOptimizer(lpt_context *context, std::deque<Parameter> &parameters, const Precision &precision,
-                 const OptimizerSettings &settings, uint64_t seed, TensorRanks *ranks = nullptr,
-                 DataRanks *sharers = nullptr);
+                 const OptimizerSettings &settings, uint64_t seed, const OptimizerRanks &ranks = {});
 
   // Runs one step with gradients that are the sum of `passes` passes; a fraction is a mean over ranks.
   void step(lpt_context *context, double learning_rate, double passes, uint32_t step);
@@ -56,6 +63,7 @@ class ModelOptimizer {
   double gradient_scale(const Parameter &parameter) const;
   double gradient_norm(lpt_context *context) const;
   double squares_of(lpt_context *context, const Parameter &parameter) const;
+  bool steps(const Parameter &parameter) const { return ranks_.owners == nullptr || ranks_.owners->owns(parameter); }
   std::vector<const Parameter *> like(const Parameter &parameter) const;
 
   Optimizer handle_;
@@ -64,8 +72,7 @@ class ModelOptimizer {
   lpt_rounding weight_rounding_;
   OptimizerSettings settings_;
   uint64_t seed_;
-  TensorRanks *ranks_;  // share the shards; nullptr: this rank has all parameters
-  DataRanks *sharers_;  // share the state; nullptr: this rank has the full state
+  OptimizerRanks ranks_;
 };
 
 }  // namespace lm

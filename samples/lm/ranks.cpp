@@ -118,6 +118,10 @@ void DataRanks::average(lpt_context *context, std::span<double> numbers) {
   std::copy_n(means.row(0), numbers.size(), numbers.begin());
 }
 
+void DataRanks::sum(lpt_context *context, lpt_tensor *numbers) {
+  reduce_many(context, comm_, {numbers}, LPT_REDUCTION_SUM);
+}
+
 std::vector<double> DataRanks::gather(lpt_context *context, std::span<const double> numbers) {
   return gather_rows(context, comm_, numbers);
 }

@@ -77,6 +77,9 @@ class DataRanks {
   // Replaces each number by its mean over ranks.
   void average(lpt_context *context, std::span<double> numbers);
 
+  // Replaces each number by its sum over ranks.
+  void sum(lpt_context *context, lpt_tensor *numbers);
+
   // Returns the numbers of all ranks, in their order.
   std::vector<double> gather(lpt_context *context, std::span<const double> numbers);
 

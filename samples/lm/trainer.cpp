@@ -49,6 +49,13 @@ Precision first_precision(Precision precision) {
   return precision;
 }
 
+std::unique_ptr<LossyRanks> make_lossy(lpt_context *context, const TrainSettings &settings, const Parallel &parallel,
+                                       const std::deque<Parameter> &parameters) {
+  return settings.lossy.is_enabled && parallel.data != nullptr
+             ? std::make_unique<LossyRanks>(context, *parallel.data, parameters, settings.lossy, settings.seed)
+             : nullptr;
+}
+
 std::vector<lpt_linear *> handles_of(const std::vector<Linear *> &linears) {
   std::vector<lpt_linear *> handles;
   for (const Linear *linear : linears) {
@@ -110,13 +117,16 @@ Trainer::Trainer(const TrainSettings &settings, const Precision &precision, cons
       model_(context_.get(), settings.shape, first_precision(precision), settings.seed, parallel),
       activations_(model_.make_activations(context_.get(), batches_.pass_sequences())),
       unit_scale_(unit_scale_of(precision, batches_.pass_sequences() * settings.shape.sequence)),
-      optimizer_(context_.get(), model_.parameters(), precision,
-                 {.weight_decay = settings.weight_decay,
-                  .largest_norm = settings.largest_norm,
-                  .unit_scale = unit_scale_,
-                  .loss_scale = settings.loss_scale,
-                  .rows_of_a_pass = batches_.pass_sequences() * settings.shape.sequence},
-                 settings.seed, parallel.tensor, settings.zero == 1 ? parallel.data : nullptr),
+      lossy_(make_lossy(context_.get(), settings, parallel, model_.parameters())),
+      optimizer_(
+          context_.get(), model_.parameters(), precision,
+          {.weight_decay = settings.weight_decay,
+           .largest_norm = settings.largest_norm,
+           .unit_scale = unit_scale_,
+           .loss_scale = settings.loss_scale,
+           .rows_of_a_pass = batches_.pass_sequences() * settings.shape.sequence},
+          settings.seed,
+          {.tensor = parallel.tensor, .sharers = settings.zero == 1 ? parallel.data : nullptr, .owners = lossy_.get()}),
       monitor_(make_monitor(context_.get())),
       clock_(settings.drop, settings.micro_batches, settings.seed, parallel),
       is_dense_part_(precision.dense_share > 0.0) {
@@ -129,7 +139,7 @@ Trainer::Trainer(const TrainSettings &settings, const Precision &precision, cons
     model_.prepare(context_.get(), 0);
     activations_ = model_.make_activations(context_.get(), batches_.pass_sequences());
   }
-  if (parallel_.data != nullptr) {
+  if (parallel_.data != nullptr && lossy_ == nullptr) {
     parallel_.data->collect(context_.get(), model_.parameters());
   }
   check(context_.get(), lpt_context_set_profile(context_.get(), 1));
@@ -177,7 +187,7 @@ std::optional<double> Trainer::pass(int64_t micro_batch) {
   }
   // A rank that may stop does not know its last pass.
   const bool is_last = micro_batch + 1 == settings_.micro_batches && !settings_.drop.is_enabled;
-  if (parallel_.data != nullptr && is_last) {
+  if (parallel_.data != nullptr && lossy_ == nullptr && is_last) {
     parallel_.data->begin(context_.get());
     pass.ranks = parallel_.data;
   }
@@ -230,19 +240,25 @@ void Trainer::join_gradients() {
   if (parallel_.tensor != nullptr) {
     join_norms();
   }
-  if (parallel_.data != nullptr) {
+  if (lossy_ != nullptr) {
+    lossy_->average_gradients(context_.get());
+  } else if (parallel_.data != nullptr) {
     parallel_.data->wait(context_.get());
   }
 }
 
-// Starts the reduction after the last pass. A rank without a complete pass adds zeros.
-void Trainer::join_gradients_of(int64_t passes) {
+// A rank without a complete pass adds zeros to the gradients.
+void Trainer::clear_gradients() {
+  for (const Parameter &parameter : model_.parameters()) {
+    std::memset(tensor_data(context_.get(), parameter.gradient.get()), 0,
+                tensor_bytes(context_.get(), parameter.gradient.get()));
+  }
+}
+
+// Starts the reduction after the last pass.
+void Trainer::begin_join() {
   parallel_.data->begin(context_.get());
   for (const Parameter &parameter : model_.parameters()) {
-    if (passes == 0) {
-      std::memset(tensor_data(context_.get(), parameter.gradient.get()), 0,
-                  tensor_bytes(context_.get(), parameter.gradient.get()));
-    }
     parallel_.data->ready(context_.get(), parameter);
   }
 }
@@ -251,8 +267,11 @@ double Trainer::step() {
   lpt_context *context = context_.get();
   double loss = 0.0;
   const int64_t own_passes = run_passes(loss);
-  if (settings_.drop.is_enabled) {
-    join_gradients_of(own_passes);
+  if (own_passes == 0) {
+    clear_gradients();
+  }
+  if (settings_.drop.is_enabled && lossy_ == nullptr) {
+    begin_join();
   }
   join_gradients();
   double means[] = {loss, static_cast<double>(own_passes)};
@@ -266,11 +285,17 @@ double Trainer::step() {
     loss = means[0] / kept;
     decay_masked_weights(passes);
     optimizer_.step(context, learning_rate_at(settings_, steps_done()), passes, number);
+    if (lossy_ != nullptr) {
+      lossy_->gather_values(context);
+    }
   } else {
     loss = measured_.training.empty() ? 0.0 : measured_.training.back() * kNatsPerBit;  // the step is skipped
   }
   if (settings_.drop.is_enabled) {
     measured_.kept.push_back(kept);
+  }
+  if (lossy_ != nullptr && steps_done() + 1 == settings_.steps) {
+    lossy_->make_equal(context);
   }
   const std::vector<lpt_linear *> linears = handles_of(model_.linears());
   const auto linear_count = static_cast<int64_t>(linears.size());

@@ -11,6 +11,7 @@
 #include "autopilot.hpp"
 #include "data.hpp"
 #include "drop_compute.hpp"
+#include "lossy.hpp"
 #include "model.hpp"
 #include "noise.hpp"
 #include "optimizer.hpp"
@@ -35,6 +36,7 @@ struct TrainSettings {
   int64_t zero = 0;                  // 1: ranks that share the batch share the optimizer state (ZeRO 1)
   bool is_watched = false;           // records noise, scales and alignment at each validation
   DropSettings drop;
+  LossySettings lossy;  // data-parallel ranks send gradients and weights as packets
 };
 
 // Linear warm-up over the first twentieth, then half a cosine down to a tenth of the peak. With kQaf and kFnt, these are the rates
@@ -96,6 +98,11 @@ class Trainer {
   // Returns the communication statistics of this rank.
   Traffic traffic();
 
+  // Returns the counts of packets of this rank; empty if the ranks do not send packets.
+  std::vector<LinkCounts> links() {
+    return lossy_ == nullptr ? std::vector<LinkCounts>{} : lossy_->counts(context_.get());
+  }
+
   // Continues `prompt`, exactly one sequence of bytes. All ranks of a model must call it.
   std::string sample(std::string prompt, int64_t count, double temperature);
 
@@ -117,7 +124,8 @@ class Trainer {
   double loss_scale() const { return unit_scale_ * optimizer_.loss_scale(context_.get()); }
   void join_norms();
   void join_gradients();
-  void join_gradients_of(int64_t passes);
+  void clear_gradients();
+  void begin_join();
   double validate();
   void watch();
   void watch_casts(bool is_watched);
@@ -136,6 +144,7 @@ class Trainer {
   Model<float> model_;
   Activations<float> activations_;
   double unit_scale_;
+  std::unique_ptr<LossyRanks> lossy_;  // nullptr: reliable collectives
   ModelOptimizer optimizer_;
   std::unique_ptr<NoiseMeter> noise_;
   std::unique_ptr<Pilot> pilot_;

@@ -114,7 +114,8 @@ void Trainer::give_up() {
 Traffic Trainer::traffic() {
   Traffic sum;
   for (const Traffic &one : {parallel_.tensor == nullptr ? Traffic{} : parallel_.tensor->traffic(context_.get()),
-                             parallel_.data == nullptr ? Traffic{} : parallel_.data->traffic(context_.get())}) {
+                             parallel_.data == nullptr ? Traffic{} : parallel_.data->traffic(context_.get()),
+                             lossy_ == nullptr ? Traffic{} : lossy_->traffic()}) {
     sum.bytes_sent += one.bytes_sent;
     sum.seconds += one.seconds;
   }

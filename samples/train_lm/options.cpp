@@ -51,6 +51,10 @@ void visit_settings(Options &options, Visit &&visit) {
         "Factor of random delays of micro-batches: 1 adds half of their time on average; 0: no delays");
   visit("--micro-batch-seconds", train.drop.least,
         "Time of a micro-batch without these delays, if it is longer than the computation: emulates a device per rank");
+  visit("--lossy", options.lossy,
+        "Data-parallel ranks send gradients and weights as UDP packets, and none again: fraction of the packets that "
+        "they "
+        "lose on purpose, 0 to below 1; empty: reliable collectives");
   visit("--steps", train.steps, "Optimizer steps");
   visit("--batch", train.batch, "Windows per optimizer step");
   visit("--micro-batches", train.micro_batches, "Forward and backward passes per optimizer step");
@@ -124,6 +128,8 @@ void declare_rest(CLI::App &app, Options &options) {
       ->capture_default_str();
   app.add_option("--engine", options.engine, "Ranks are threads of this process (local), or processes of a job (mpi)")
       ->capture_default_str();
+  app.add_option("--lossy-address", options.train.lossy.address, "Numeric address of this rank with --lossy")
+      ->capture_default_str();
   app.add_option("--sample-bytes", options.sample_bytes, "Bytes of text to write at the end; 0: none")
       ->capture_default_str();
   app.add_option("--temperature", options.temperature, "Temperature of the sample")->capture_default_str();
@@ -196,6 +202,25 @@ void check_drop(const Options &options) {
   }
 }
 
+void check_lossy(const Options &options) {
+  if (options.lossy.empty()) {
+    return;
+  }
+  lossy_of(options);
+  if (options.grid.data < 2 || options.grid.tensor > 1 || options.train.zero != 0) {
+    throw lm::Error(
+        "--lossy divides the parameters among ranks, expected --dp of at least 2, --tp 1 and --zero 0 with it");
+  }
+  const lm::Precision precision = lm::precision_of(options.recipe, options.state, options.method);
+  lpt_format_description weight = LPT_FORMAT_DESCRIPTION_INIT;
+  lm::check(nullptr, lpt_format_describe(nullptr, precision.state.weight, &weight));
+  if (weight.tensor_scale != LPT_FORMAT_NONE || weight.block_scale != LPT_FORMAT_NONE) {
+    throw lm::Error(
+        fmt::format("--lossy sends weights without scales, and the state {} has scales: expected another --state",
+                    precision.state.name));
+  }
+}
+
 void check_options(const Options &options) {
   check_at_least("--tp", options.grid.tensor, 1);
   check_at_least("--dp", options.grid.data, 1);
@@ -220,6 +245,7 @@ void check_options(const Options &options) {
   check_at_least("--threads", options.threads, 0);
   check_at_least("--sample-bytes", options.sample_bytes, 0);
   check_drop(options);
+  check_lossy(options);
   check_above_zero("--learning-rate", options.train.learning_rate);
   check_above_zero("--temperature", options.temperature);
 }
@@ -245,6 +271,7 @@ Options parse_options(int argument_count, char **arguments) {
   check_options(options);
   options.train.raised = lm::raised_of(options.raised);
   options.train.drop = drop_of(options);
+  options.train.lossy = lossy_of(options);
   return options;
 }
 
@@ -259,6 +286,19 @@ lm::DropSettings drop_of(const Options &options) {
     }
   }
   return drop;
+}
+
+lm::LossySettings lossy_of(const Options &options) {
+  lm::LossySettings lossy = options.train.lossy;
+  lossy.is_enabled = !options.lossy.empty();
+  if (lossy.is_enabled) {
+    char *end = nullptr;
+    lossy.injected_loss = std::strtod(options.lossy.c_str(), &end);
+    if (*end != '\0' || !(lossy.injected_loss >= 0.0 && lossy.injected_loss < 1.0)) {
+      throw lm::Error(fmt::format("--lossy is {}, expected at least 0 and below 1", options.lossy));
+    }
+  }
+  return lossy;
 }
 
 lm::Synchrony synchrony_of(const Options &options) {

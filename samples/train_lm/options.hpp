@@ -22,6 +22,7 @@ struct Options {
   double synced = 1.0;  // fraction of the channels of the stream that tensor-parallel ranks reduce
   std::string wire;     // wire format of these reductions; empty: f32
   std::string drop;     // threshold of ranks in seconds, or "auto"; empty: none
+  std::string lossy;    // fraction of the packets that ranks lose on purpose; empty: reliable collectives
 
   std::string data;
   std::string out = "build/run";
@@ -44,6 +45,9 @@ lm::Synchrony synchrony_of(const Options &options);
 
 // Returns the settings of ranks that stop. Throws lm::Error if the option is no time.
 lm::DropSettings drop_of(const Options &options);
+
+// Returns the settings of ranks that send packets. Throws lm::Error if the option is no fraction below 1.
+lm::LossySettings lossy_of(const Options &options);
 
 // Returns the settings that a checkpoint stores, one "name=value" per line.
 std::string settings_text(Options options);

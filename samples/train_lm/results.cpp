@@ -89,6 +89,15 @@ double TwinResult::gemm_share() const {
 
 double TwinResult::dropped_share() const { return 1.0 - measured.kept_fraction(drop.first_step); }
 
+double TwinResult::lost_share() const {
+  int64_t received = 0, lost = 0;
+  for (const lm::LinkCounts &link : links) {
+    received += link.received;
+    lost += link.lost;
+  }
+  return lost == 0 ? 0.0 : static_cast<double>(lost) / static_cast<double>(lost + received);
+}
+
 double Results::gap_percent() const {
   return 100.0 * (twins.at(0).validation_loss / twins.at(1).validation_loss - 1.0);
 }
@@ -117,6 +126,7 @@ TwinResult twin_result(lm::Trainer &trainer, const std::string &recipe) {
           .profile = trainer.profile(),
           .traffic = trainer.traffic(),
           .drop = trainer.drop(),
+          .links = trainer.links(),
           .high_share = trainer.high_share()};
 }
 
@@ -154,6 +164,10 @@ std::string results_table(const Options &options, const Results &results) {
     text += table_row("micro-batches dropped by it", results,
                       [](const TwinResult &twin) { return fmt::format("{:.2f} %", 100.0 * twin.dropped_share()); });
   }
+  if (options.train.lossy.is_enabled) {
+    text += table_row("packets that it lost", results,
+                      [](const TwinResult &twin) { return fmt::format("{:.2f} %", 100.0 * twin.lost_share()); });
+  }
   if (options.train.pilot_budget > 0.0) {
     text += table_row("raised by the autopilot", results,
                       [](const TwinResult &twin) { return fmt::format("{:.1f} %", 100.0 * twin.high_share); });
@@ -186,6 +200,16 @@ std::string metrics_json(const Options &options, const Results &results) {
     }
     if (options.train.pilot_budget > 0.0) {
       json.number("high_share", twin.high_share);
+    }
+    if (options.train.lossy.is_enabled) {
+      json.number("lost_share", twin.lost_share());
+      for (const lm::LinkCounts &link : twin.links) {
+        json.begin_object(fmt::format("link_to_rank_{}", link.peer));
+        json.integer("sent", link.sent);
+        json.integer("received", link.received);
+        json.integer("lost", link.lost);
+        json.end_object();
+      }
     }
     json.number("gemm_share", twin.gemm_share());
     json.integer("master_weight_bytes", static_cast<int64_t>(twin.bytes.weights));

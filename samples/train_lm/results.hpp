@@ -22,10 +22,12 @@ struct TwinResult {
   std::vector<lm::ProfileLine> profile;
   lm::Traffic traffic;  // of the first rank
   lm::DropResult drop;
-  double high_share = 0.0;  // of the work of the blocks, that the autopilot raised to bf16
+  std::vector<lm::LinkCounts> links;  // packets between the first rank and each other one
+  double high_share = 0.0;            // of the work of the blocks, that the autopilot raised to bf16
 
   double gemm_share() const;     // of the busy time
   double dropped_share() const;  // of the micro-batches since the threshold was set
+  double lost_share() const;     // of the packets to the first rank
 };
 
 struct Results {

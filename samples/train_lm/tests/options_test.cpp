@@ -45,6 +45,14 @@ void rejects_bad_settings(lm::Expect &expect) {
   for (const char *bad : {"0", "-8", "nan", "inf", "1e38", "8x", "static"}) {
     rejects({"--loss-scale", bad}, fmt::format("--loss-scale is {}, expected dynamic or a number", bad).c_str());
   }
+  for (const char *bad : {"1", "-0.1", "nan", "10%", "yes"}) {
+    rejects({"--lossy", bad}, fmt::format("--lossy is {}, expected at least 0 and below 1", bad).c_str());
+  }
+  expect.that(parse({"--dp", "2", "--lossy", "0.1", "--state", "f32"}).train.lossy.injected_loss == 0.1, "a tenth");
+  rejects({"--drop-compute", "", "--dp", "1", "--lossy", "0"}, "expected --dp of at least 2, --tp 1 and --zero 0");
+  rejects({"--drop-compute", "", "--tp", "2", "--lossy", "0"}, "expected --dp of at least 2, --tp 1 and --zero 0");
+  rejects({"--zero", "1", "--lossy", "0"}, "expected --dp of at least 2, --tp 1 and --zero 0");
+  rejects({"--lossy", "0"}, "the state fp8_tensor has scales");
   rejects({"--dp", "1", "--autopilot", "1.5"}, "--autopilot is 1.5, expected 0 to 1");
   rejects({"--autopilot", "0.5"}, "--tp 1 and --dp 1");
   rejects({"--dp", "1", "--autopilot", "0.5", "--recipe", "f32"}, "the recipe is f32: an autopilot raises");

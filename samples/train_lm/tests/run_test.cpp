@@ -11,6 +11,7 @@
 #include <fstream>
 #include <iterator>
 #include <memory>
+#include <set>
 #include <span>
 #include <string>
 #include <vector>
@@ -265,25 +266,34 @@ void averages_over_complete_passes(const std::string &folder, lm::Expect &expect
   options.train.largest_norm = 1e9;
   options.train.steps = 1;
   const lm::ByteText text = lm::ByteText::read(options.data);
-  const auto validation_of = [&](const lm::Grid &grid, int64_t batch, std::vector<double> thresholds) {
+  const auto validation_of = [&](const lm::Grid &grid, int64_t batch, std::vector<double> thresholds,
+                                 const lm::LossySettings &lossy = {}) {
     std::vector<lm::OwnRank> ranks = lm::make_local_ranks(grid, options.train.shape.width, {});
     std::vector<std::unique_ptr<lm::Trainer>> trainers;
     for (const lm::OwnRank &rank : ranks) {
       lm::TrainSettings settings = options.train;
       settings.batch = batch;
+      settings.lossy = lossy;
       settings.drop = {.is_enabled = grid.data > 1, .threshold = thresholds[static_cast<size_t>(rank.index)]};
       trainers.push_back(
           std::make_unique<lm::Trainer>(settings, lm::precision_of("f32", "", "sgd"), text, 1, rank.parallel(grid)));
     }
-    lm::train_side_by_side(trainers, 1, [](std::span<const lm::Standing>) {});
+    lm::train_side_by_side(trainers, options.train.steps, [](std::span<const lm::Standing>) {});
     return trainers.front()->measured();
   };
   const lm::Measured alone = validation_of({}, 4, {0.0});
-  const lm::Measured both = validation_of({.tensor = 1, .data = 2}, 8, {1e6, 1e-9});
-  expect.that(both.kept == std::vector<double>{0.5}, "one rank of two keeps half of the passes");
-  expect.that(both.training == alone.training && both.validation == alone.validation,
-              fmt::format("the loss of one rank of two is {:.17g}, alone {:.17g}", both.validation.back(),
-                          alone.validation.back()));
+  for (const bool is_lossy : {false, true}) {
+    const lm::Measured both = validation_of({.tensor = 1, .data = 2}, 8, {1e6, 1e-9}, {.is_enabled = is_lossy});
+    expect.that(both.kept == std::vector<double>{0.5}, "one rank of two keeps half of the passes");
+    expect.that(both.training == alone.training && both.validation == alone.validation,
+                fmt::format("the loss of one rank of two is {:.17g}, alone {:.17g}, by packets: {}",
+                            both.validation.back(), alone.validation.back(), is_lossy));
+  }
+  options.train.steps = 3;
+  const auto later = [&](bool is_lossy) {
+    return validation_of({.tensor = 1, .data = 2}, 8, {1e6, 1e-9}, {.is_enabled = is_lossy}).training;
+  };
+  expect.that(later(false) == later(true), "packets give the losses of reliable collectives, with a rank that stops");
 }
 
 // Weights, moments, and the amaxes of delayed scales, although each rank casts other batches.
@@ -390,6 +400,99 @@ void drops_stragglers(const std::string &folder, lm::Expect &expect) {
   }
 }
 
+train_lm::Options packet_options(const std::string &folder, const std::string &state, const std::string &lossy) {
+  train_lm::Options options = small_options(folder, fmt::format("packets_{}_{}", state, lossy));
+  options.recipe = "fp8_current";
+  options.state = state;
+  options.grid.data = 3;
+  options.train.micro_batches = 2;
+  options.train.batch = 12;
+  options.has_no_twin = true;
+  options.lossy = lossy;
+  options.train.lossy = train_lm::lossy_of(options);
+  return options;
+}
+
+// Without loss, packets give the bits of reliable collectives.
+void trains_by_packets(const std::string &folder, lm::Expect &expect) {
+  for (const char *state : {"f32", "bf16_stochastic", "coat"}) {
+    const train_lm::TwinResult reliable = run(packet_options(folder, state, "")).twins[0];
+    const train_lm::TwinResult packets = run(packet_options(folder, state, "0")).twins[0];
+    expect.that(packets.measured.training == reliable.measured.training &&
+                    packets.measured.validation == reliable.measured.validation,
+                fmt::format("packets give a loss of {:.17g}, reliable collectives {:.17g}, state {}",
+                            packets.validation_loss, reliable.validation_loss, state));
+    expect.that(packets.lost_share() == 0.0 && packets.links.size() == 2, "no packet is lost");
+  }
+}
+
+std::vector<std::unique_ptr<lm::Trainer>> trainers_of(const train_lm::Options &options, const lm::ByteText &text,
+                                                      const std::vector<lm::OwnRank> &ranks) {
+  std::vector<std::unique_ptr<lm::Trainer>> trainers;
+  for (const lm::OwnRank &rank : ranks) {
+    trainers.push_back(std::make_unique<lm::Trainer>(options.train, lm::precision_of(options.recipe), text, 1,
+                                                     rank.parallel(options.grid)));
+  }
+  return trainers;
+}
+
+// If no packet arrives, one rank changes a parameter, and the others keep it.
+void steps_its_own_parameters(const std::string &folder, lm::Expect &expect) {
+  const train_lm::Options options = packet_options(folder, "f32", "0.999999999");
+  const lm::ByteText text = lm::ByteText::read(options.data);
+  const std::vector<lm::OwnRank> ranks = lm::make_local_ranks(options.grid, options.train.shape.width, {});
+  const std::vector<std::unique_ptr<lm::Trainer>> trainers = trainers_of(options, text, ranks);
+  const auto value_of = [&](lm::Trainer &trainer, const char *name) {
+    lm::ArchiveWriter archive;
+    trainer.save(archive, "rank");
+    archive.write(folder + "/rank.bin");
+    const lm::ArchiveReader reader(folder + "/rank.bin");
+    return reader.get_numbers<float>(fmt::format("rank/value/{}/{}", name, LPT_TENSOR_PART_PAYLOAD + 0));
+  };
+  constexpr const char *kNames[] = {"embedding",      "block0.attention_norm", "block0.qkv",  "block0.output",
+                                    "block0.gate_up", "block0.down",           "block1.down", "head"};
+  std::vector<std::vector<float>> first;
+  for (const char *name : kNames) {
+    first.push_back(value_of(*trainers[0], name));
+  }
+  lm::train_side_by_side(trainers, 1, [](std::span<const lm::Standing>) {});
+  for (size_t i = 0; i < std::size(kNames); ++i) {
+    const auto changed = std::count_if(trainers.begin(), trainers.end(),
+                                       [&](const auto &trainer) { return value_of(*trainer, kNames[i]) != first[i]; });
+    expect.that(changed == 1, fmt::format("{} ranks change {}", changed, kNames[i]));
+  }
+}
+
+// Replicas drift apart until the last step. The share of lost packets is within four standard deviations of its probability.
+void learns_in_spite_of_lost_packets(const std::string &folder, lm::Expect &expect) {
+  constexpr double kLoss = 0.3;
+  train_lm::Options options = packet_options(folder, "f32", fmt::format("{}", kLoss));
+  options.train.steps = 40;
+  const lm::ByteText text = lm::ByteText::read(options.data);
+  const std::vector<lm::OwnRank> ranks = lm::make_local_ranks(options.grid, options.train.shape.width, {});
+  const std::vector<std::unique_ptr<lm::Trainer>> trainers = trainers_of(options, text, ranks);
+  const auto validations_of = [&](int64_t step) {
+    lm::train_side_by_side(trainers, step, [](std::span<const lm::Standing>) {});
+    std::set<double> losses;
+    for (const std::unique_ptr<lm::Trainer> &trainer : trainers) {
+      losses.insert(trainer->measured().validation.back());
+    }
+    return losses;
+  };
+  expect.that(validations_of(35).size() == 3, "replicas differ");
+  const std::set<double> last = validations_of(40);
+  expect.that(last.size() == 1 && *last.begin() < kLargestEarlyLoss,
+              fmt::format("{} losses of replicas at the end, {:.3f} bits per byte", last.size(), *last.begin()));
+  for (const std::unique_ptr<lm::Trainer> &trainer : trainers) {
+    for (const lm::LinkCounts &link : trainer->links()) {
+      const auto sent = static_cast<double>(link.received + link.lost);
+      const double deviation = std::sqrt(kLoss * (1.0 - kLoss) / sent);
+      expect.that(link.sent > 1000 && std::abs(static_cast<double>(link.lost) / sent - kLoss) < 4.0 * deviation,
+                  fmt::format("{} of {} packets of rank {} are lost", link.lost, sent, link.peer));
+    }
+  }
+}
+
 void rejects_bad_options(const std::string &folder, lm::Expect &expect) {
   train_lm::Options options = small_options(folder, "wrong");
   const std::string good = read(folder + "/first_fp8_trillion_1_1/checkpoint.bin");
@@ -442,6 +545,9 @@ int main(int argument_count, char **arguments) {
   scales_the_loss(folder, expect);
   drops_nothing_or_all(folder, expect);
   drops_stragglers(folder, expect);
+  trains_by_packets(folder, expect);
+  steps_its_own_parameters(folder, expect);
+  learns_in_spite_of_lost_packets(folder, expect);
   rejects_bad_options(folder, expect);
   return expect.exit_code();
 }
