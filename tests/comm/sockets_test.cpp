@@ -7,6 +7,8 @@
 #include <csignal>
 #include <latch>
 
+#include "tests/comm/lossy.hpp"
+
 namespace lpt::test {
 namespace {
 
@@ -59,14 +61,36 @@ TEST_P(SocketSuite, RunsOnProcesses) {
   for (int32_t rank = 0; rank < 3; ++rank) EXPECT_EQ(0, processes.end_of(rank)) << "rank " << rank;
 }
 
+// Calls of an all-reduce, or of a reduce-scatter and an all-gather by packets.
+class SocketCalls : public testing::TestWithParam<bool> {
+ protected:
+  static LossyLink make_link(const Rank &self) {
+    return GetParam() ? test::make_link(self, lossy_options(1408)) : nullptr;
+  }
+  static lpt_status call(const Rank &self, const LossyLink &link) {
+    if (link == nullptr) return reduce_ones(self, 100000);
+    std::vector<float> numbers(99999, 1.0f), part(33333);
+    const Tensor whole = wrap_axes(self.context, LPT_FORMAT_F32, numbers.data(), {99999});
+    const Tensor own = wrap_axes(self.context, LPT_FORMAT_F32, part.data(), {33333});
+    const lpt_status status = lpt_lossy_reduce_scatter(self.context, link.get(), whole.get(), nullptr,
+                                                       LPT_LOSSY_MODE_COUNT, nullptr, 0, own.get(), nullptr);
+    return status != LPT_OK
+               ? status
+               : lpt_lossy_all_gather(self.context, link.get(), own.get(), nullptr, 0, whole.get(), nullptr);
+  }
+};
+INSTANTIATE_TEST_SUITE_P(SocketFaults, SocketCalls, testing::Bool(),
+                         [](const testing::TestParamInfo<bool> &item) { return item.param ? "Lossy" : "Reliable"; });
+
 // The other ranks return at once, and name the rank. They may be in its last call or in the next one.
-TEST(SocketFaults, AKilledRankEndsTheOthers) {
+TEST_P(SocketCalls, EndByAKilledRank) {
   const SocketProcesses processes(3, options_with(), [](const Rank &self, Comm &) {
-    EXPECT_TRUE(self.ok(reduce_ones(self, 100000)));
+    const LossyLink link = make_link(self);
+    EXPECT_TRUE(self.ok(call(self, link)));
     lpt_status status = LPT_OK;
     for (int i = 0; i < 3 && status == LPT_OK; ++i) {
       if (self.rank == 1 && i == 1) raise(SIGKILL);
-      status = reduce_ones(self, 100000);
+      status = call(self, link);
     }
     EXPECT_EQ(LPT_ABORTED, status);
     expect_words({"rank 1 closed its connection"}, lpt_context_error(self.context));
@@ -79,11 +103,13 @@ TEST(SocketFaults, AKilledRankEndsTheOthers) {
 }
 
 // The stopped rank continues after the others have ended, and finds their error.
-TEST(SocketFaults, AStoppedRankIsNamed) {
+TEST_P(SocketCalls, NameAStoppedRank) {
   const SocketProcesses processes(3, options_with(1.0), [](const Rank &self, Comm &) {
+    const LossyLink link = make_link(self);
     if (self.rank == 2) raise(SIGSTOP);
-    EXPECT_EQ(LPT_TIMEOUT, reduce_ones(self, 100000));
-    expect_words({"all_reduce", "rank 2 did not come within 1 seconds"}, lpt_context_error(self.context));
+    EXPECT_EQ(LPT_TIMEOUT, call(self, link));
+    expect_words({link == nullptr ? "all_reduce" : "reduce_scatter", "rank 2 did not come within 1 seconds"},
+                 lpt_context_error(self.context));
   });
   EXPECT_TRUE(WIFSTOPPED(processes.end_of(2, WUNTRACED)));
   EXPECT_EQ(0, processes.end_of(0));
