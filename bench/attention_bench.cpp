@@ -1,8 +1,9 @@
-// The rate of attention next to the dot peak of its type: f32 and bf16, forward and backward, causal and not.
+// The rate of attention next to the dot peak of its type: f32 and bf16, forward and backward, causal and not. The speed of EXAQ
+// softmax relative to the softmax of f32, with rows in the L2 cache.
 //
 //   attention_bench [THREADS] [ROUNDS] [--json FILE]
 //
-// The first table is for one thread; THREADS above 1 add a second table. With ROUNDS of 0, only dot peaks are measured.
+// The first tables are for one thread; THREADS above 1 add others. With ROUNDS of 0, only dot peaks are measured.
 // Flops count visible pairs of queries and keys, for width w and value width v: 2 pairs (w + v) forward, 2 pairs (3 w + 2 v)
 // backward. The backward pass reads the output and the log of the sums. Each round measures the dot peak before each pass, so
 // that a drifting clock affects both.
@@ -18,11 +19,12 @@
 
 #include "bench/peaks.hpp"
 #include "bench/report.hpp"
+#include "lpt/research/exaq.h"
 
 namespace lpt::bench {
 namespace {
 
-constexpr double kTarget = 0.7, kVisitSeconds = 0.01;
+constexpr double kTarget = 0.7, kExaqTarget = 1.35, kVisitSeconds = 0.01;
 constexpr int kPeakRuns = 5;  // without rounds
 
 struct AttentionShape {
@@ -40,6 +42,13 @@ constexpr AttentionShape kShapes[] = {
     {1, 8, 512, 64, false},
     {8, 4, 128, 32, true},  // of samples/train_lm
 };
+
+struct SoftmaxShape {
+  int64_t rows, columns;
+};
+
+constexpr SoftmaxShape kSoftmaxShapes[] = {{512, 128}, {128, 512}, {32, 2048}};  // 256 KiB of f32
+constexpr int32_t kExaqBits[] = {2, 3, 4};
 
 struct Type {
   const char *name;
@@ -147,6 +156,51 @@ class AttentionRun {
   lpt_attention_options options_ = LPT_ATTENTION_OPTIONS_INIT;
 };
 
+// Returns the seconds of one call. Short calls are repeated.
+double visit(const std::function<void()> &run) {
+  int repeats = 0;
+  const double begin = now();
+  double seconds = 0;
+  do {
+    run();
+    ++repeats;
+    seconds = now() - begin;
+  } while (seconds < kVisitSeconds);
+  return seconds / repeats;
+}
+
+// A matrix of f32 of normal values, and its softmax by exponentials or by EXAQ.
+class SoftmaxRun {
+ public:
+  SoftmaxRun(lpt_context *context, const SoftmaxShape &shape) : context_(context) {
+    for (lpt_tensor **tensor : {&input_, &output_}) {
+      demand(context, lpt_tensor_create_matrix(context, LPT_FORMAT_F32, shape.rows, shape.columns, tensor));
+    }
+    std::mt19937 random(1);
+    std::normal_distribution<float> distribution;
+    auto *const values = static_cast<float *>(lpt_tensor_data(input_));
+    std::generate_n(values, shape.rows * shape.columns, [&] { return distribution(random); });
+  }
+  ~SoftmaxRun() {
+    lpt_tensor_destroy(input_);
+    lpt_tensor_destroy(output_);
+  }
+  SoftmaxRun(const SoftmaxRun &) = delete;
+  SoftmaxRun &operator=(const SoftmaxRun &) = delete;
+
+  // 0 bits: exponentials.
+  void run(int32_t bits) {
+    if (bits == 0) return demand(context_, lpt_softmax_forward(context_, input_, nullptr, output_));
+    lpt_exaq_options options = LPT_EXAQ_OPTIONS_INIT;
+    options.bits = bits;
+    demand(context_, lpt_exaq_softmax_forward(context_, input_, &options, output_));
+  }
+
+ private:
+  lpt_context *context_;
+  lpt_tensor *input_ = nullptr, *output_ = nullptr;
+};
+
 // One pass, with the seconds and shares of its rounds.
 struct Pass {
   const Type *type;
@@ -173,6 +227,9 @@ class Table {
       report_.begin("attention-" + std::to_string(threads_), threads_, "medians of the rounds; best is the best share",
                     with_ratio({{"attention", -40}, {"ms", 9}, {"GFLOP/s", 8}, {"best", 6}}));
       for (const AttentionShape &shape : kShapes) measure(shape);
+      report_.begin("softmax-" + std::to_string(threads_), threads_, "medians of the rounds",
+                    with_ratio({{"EXAQ, f32", -24}, {"us", 9}, {"softmax, us", 11}}));
+      for (const SoftmaxShape &shape : kSoftmaxShapes) measure(shape);
     }
     report_.begin("peaks-" + std::to_string(threads_), threads_, "GFLOP/s", {{"dot peak", -8}, {"GFLOP/s", 8}});
     for (size_t i = 0; i < std::size(kTypes); ++i) {
@@ -212,21 +269,31 @@ class Table {
     }
   }
 
-  // Short passes are repeated in a round.
+  void measure(const SoftmaxShape &shape) {
+    SoftmaxRun softmax(context_, shape);
+    for (const int32_t bits : kExaqBits) {
+      std::vector<double> seconds, exact, speeds;
+      for (int round = -1; round < rounds_; ++round) {
+        const double base = visit([&] { softmax.run(0); }), one = visit([&] { softmax.run(bits); });
+        if (round < 0) continue;  // warms up caches and memory
+        seconds.push_back(one);
+        exact.push_back(base);
+        speeds.push_back(base / one);
+      }
+      const std::string name =
+          std::to_string(bits) + " bits, " + std::to_string(shape.rows) + " x " + std::to_string(shape.columns);
+      report_.add({name, fixed(median(seconds) * 1e6, 2), fixed(median(exact) * 1e6, 2)}, median(speeds),
+                  "of the speed of softmax", kExaqTarget);
+    }
+  }
+
   void run_rounds(std::vector<Pass> &passes) {
     for (int round = -1; round < rounds_; ++round) {
       for (Pass &pass : passes) {
         const double limit = peak(*pass.type) * 1e9;
-        int repeats = 0;
-        const double begin = now();
-        double seconds = 0;
-        do {
-          pass.run();
-          ++repeats;
-          seconds = now() - begin;
-        } while (seconds < kVisitSeconds);
+        const double seconds = visit(pass.run);
         if (round < 0) continue;  // warms up caches and memory
-        pass.seconds.push_back(seconds / repeats);
+        pass.seconds.push_back(seconds);
         pass.shares.push_back(pass.flops / pass.seconds.back() / limit);
       }
     }
