@@ -338,7 +338,7 @@ void drops_nothing_or_all(const std::string &folder, lm::Expect &expect) {
   expect.that(none.validation.front() == none.validation.back(), "skipped steps change no weight");
 }
 
-// A scale that is a power of two changes no bit.
+// A scale that is a power of two changes no bit. With one that makes gradients infinite, all steps are skipped.
 void scales_the_loss(const std::string &folder, lm::Expect &expect) {
   const auto measured_of = [&](const std::string &scale, const lm::Grid &grid) {
     train_lm::Options options = small_options(folder, fmt::format("scale_{}_{}", scale, grid.ranks()));
@@ -357,6 +357,9 @@ void scales_the_loss(const std::string &folder, lm::Expect &expect) {
       expect.that(scaled.training == plain.training && scaled.validation == plain.validation,
                   fmt::format("--loss-scale {} changes no bit of {} ranks", scale, grid.ranks()));
     }
+    const lm::Measured none = measured_of("8e37", grid);
+    expect.that(none.validation.front() == none.validation.back() && none.validation.back() > 7.0,
+                fmt::format("{} ranks skip steps with infinite gradients", grid.ranks()));
   }
 }
 
