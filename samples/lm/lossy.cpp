@@ -46,19 +46,18 @@ LossyRanks::LossyRanks(lpt_context *context, DataRanks &ranks, const std::deque<
         fmt::format("{} ranks share {} parameters, expected at least one each", rank_count_, parameters.size()));
   }
   owners_ = owners_of(parameters, rank_count_);
-  begins_.resize(parameters.size());
-  int64_t elements = 0;
+  std::vector<int64_t> indices;
   for (int64_t owner = 0; owner < rank_count_; ++owner) {
-    const int64_t begin = elements;
+    int64_t elements = 0;
     for (const Parameter &parameter : parameters) {
       if (owners_[parameter.index] == owner) {
-        begins_[parameter.index] = elements;
+        indices.push_back(parameter.index);
         elements += parameter.elements();
       }
     }
-    counts_.push_back(elements - begin);
+    counts_.push_back(elements);
   }
-  numbers_ = Matrix<float>(context, elements, 1);
+  flat_ = std::make_unique<FlatValues>(context, parameters, indices);
   part_ = Matrix<float>(context, own_count(), 1);
 }
 
@@ -91,67 +90,52 @@ void LossyRanks::timed(lpt_context *context, const Call &call) {
   traffic_.seconds += passed.count() - (ranks_.traffic(context).seconds - before);
 }
 
-// Returns the elements of a parameter in `numbers_`, in its shape.
-Tensor LossyRanks::view_of(lpt_context *context, const Parameter &parameter) const {
-  lpt_tensor *made = nullptr;
-  check(context, lpt_tensor_wrap_matrix(context, LPT_FORMAT_F32, numbers_.row(begins_[parameter.index]), parameter.rows,
-                                        parameter.columns, parameter.columns, &made));
-  return Tensor(made);
-}
-
-// Returns the elements of this rank in `numbers_`.
+// Returns the elements of this rank.
 Tensor LossyRanks::own_part(lpt_context *context) const {
   const int64_t begin = std::accumulate(counts_.begin(), counts_.begin() + rank_, int64_t{0});
-  return numbers_.view(context, begin, 0, own_count(), 1);
+  return flat_->numbers().view(context, begin, 0, own_count(), 1);
 }
 
 void LossyRanks::average_gradients(lpt_context *context) {
   for (const Parameter &parameter : parameters_) {
-    check(context, lpt_dequantize(context, parameter.gradient.get(), nullptr, view_of(context, parameter).get()));
+    check(context, lpt_dequantize(context, parameter.gradient.get(), nullptr, flat_->view(context, parameter).get()));
   }
   timed(context, [&] {
-    return lpt_lossy_reduce_scatter(context, link_.get(), numbers_.tensor(), counts_.data(), LPT_LOSSY_MODE_COUNT,
-                                    nullptr, 0, part_.tensor(), nullptr);
+    return lpt_lossy_reduce_scatter(context, link_.get(), flat_->numbers().tensor(), counts_.data(),
+                                    LPT_LOSSY_MODE_COUNT, nullptr, 0, part_.tensor(), nullptr);
   });
-  traffic_.bytes_sent += (numbers_.rows() - own_count()) * static_cast<int64_t>(sizeof(float));
+  traffic_.bytes_sent += (flat_->elements() - own_count()) * static_cast<int64_t>(sizeof(float));
   check(context, lpt_tensor_copy(context, part_.tensor(), own_part(context).get()));
   for (const Parameter &parameter : parameters_) {
     if (owns(parameter)) {
       check(context,
-            lpt_quantize(context, view_of(context, parameter).get(), nullptr, parameter.gradient.get(), nullptr));
+            lpt_quantize(context, flat_->view(context, parameter).get(), nullptr, parameter.gradient.get(), nullptr));
     }
-  }
-}
-
-// Casts to f32 and back keep all values of f32, bf16 and f16.
-void LossyRanks::pack_values(lpt_context *context) {
-  for (const Parameter &parameter : parameters_) {
-    check(context, lpt_dequantize(context, parameter.value.get(), nullptr, view_of(context, parameter).get()));
   }
 }
 
 void LossyRanks::unpack_values(lpt_context *context) {
   for (const Parameter &parameter : parameters_) {
     if (!owns(parameter)) {
-      check(context, lpt_quantize(context, view_of(context, parameter).get(), nullptr, parameter.value.get(), nullptr));
+      flat_->unpack(context, parameter);
     }
   }
 }
 
 void LossyRanks::gather_values(lpt_context *context) {
-  pack_values(context);
+  flat_->pack(context);
   timed(context, [&] {
-    return lpt_lossy_all_gather(context, link_.get(), own_part(context).get(), counts_.data(), 0, numbers_.tensor(),
-                                nullptr);
+    return lpt_lossy_all_gather(context, link_.get(), own_part(context).get(), counts_.data(), 0,
+                                flat_->numbers().tensor(), nullptr);
   });
   traffic_.bytes_sent += own_count() * (rank_count_ - 1) * static_cast<int64_t>(sizeof(float));
   unpack_values(context);
 }
 
 void LossyRanks::make_equal(lpt_context *context) {
-  pack_values(context);
+  flat_->pack(context);
   check(context, lpt_all_gather(context, ranks_.handle(), own_part(context).get(), counts_.data(), nullptr,
-                                numbers_.tensor(), nullptr));
+                                flat_->numbers().tensor(), nullptr));
   unpack_values(context);
 }
 

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "parameter.hpp"
+#include "flat_values.hpp"
 #include "ranks.hpp"
 
 namespace lm {
@@ -60,9 +60,7 @@ class LossyRanks {
   void connect_once(lpt_context *context);
   template <typename Call>
   void timed(lpt_context *context, const Call &call);
-  Tensor view_of(lpt_context *context, const Parameter &parameter) const;
   Tensor own_part(lpt_context *context) const;
-  void pack_values(lpt_context *context);
   void unpack_values(lpt_context *context);
 
   DataRanks &ranks_;
@@ -70,11 +68,10 @@ class LossyRanks {
   LossySettings settings_;
   uint64_t seed_;
   int64_t rank_, rank_count_;
-  std::vector<int64_t> owners_;  // by index of the parameter
-  std::vector<int64_t> begins_;  // of each parameter in `numbers_`, where those of an owner are adjacent
-  std::vector<int64_t> counts_;  // elements of each owner
-  Matrix<float> numbers_;        // gradients or values of all parameters, in one column
-  Matrix<float> part_;           // averages of the gradients of this rank
+  std::vector<int64_t> owners_;       // by index of the parameter
+  std::vector<int64_t> counts_;       // elements of each owner
+  std::unique_ptr<FlatValues> flat_;  // gradients or values; those of an owner are adjacent
+  Matrix<float> part_;                // averages of the gradients of this rank
   Link link_;
   Traffic traffic_;
 };

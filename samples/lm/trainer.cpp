@@ -56,6 +56,13 @@ std::unique_ptr<LossyRanks> make_lossy(lpt_context *context, const TrainSettings
              : nullptr;
 }
 
+std::unique_ptr<DelayedRanks> make_delayed(lpt_context *context, const TrainSettings &settings,
+                                           const Parallel &parallel, const std::deque<Parameter> &parameters) {
+  return settings.delay_compensation >= 0.0 && parallel.data != nullptr
+             ? std::make_unique<DelayedRanks>(context, *parallel.data, parameters, settings.delay_compensation)
+             : nullptr;
+}
+
 std::vector<lpt_linear *> handles_of(const std::vector<Linear *> &linears) {
   std::vector<lpt_linear *> handles;
   for (const Linear *linear : linears) {
@@ -118,6 +125,7 @@ Trainer::Trainer(const TrainSettings &settings, const Precision &precision, cons
       activations_(model_.make_activations(context_.get(), batches_.pass_sequences())),
       unit_scale_(unit_scale_of(precision, batches_.pass_sequences() * settings.shape.sequence)),
       lossy_(make_lossy(context_.get(), settings, parallel, model_.parameters())),
+      delayed_(make_delayed(context_.get(), settings, parallel, model_.parameters())),
       optimizer_(
           context_.get(), model_.parameters(), precision,
           {.weight_decay = settings.weight_decay,
@@ -139,7 +147,7 @@ Trainer::Trainer(const TrainSettings &settings, const Precision &precision, cons
     model_.prepare(context_.get(), 0);
     activations_ = model_.make_activations(context_.get(), batches_.pass_sequences());
   }
-  if (parallel_.data != nullptr && lossy_ == nullptr) {
+  if (averages_gradients()) {
     parallel_.data->collect(context_.get(), model_.parameters());
   }
   check(context_.get(), lpt_context_set_profile(context_.get(), 1));
@@ -187,7 +195,7 @@ std::optional<double> Trainer::pass(int64_t micro_batch) {
   }
   // A rank that may stop does not know its last pass.
   const bool is_last = micro_batch + 1 == settings_.micro_batches && !settings_.drop.is_enabled;
-  if (parallel_.data != nullptr && lossy_ == nullptr && is_last) {
+  if (averages_gradients() && is_last) {
     parallel_.data->begin(context_.get());
     pass.ranks = parallel_.data;
   }
@@ -242,6 +250,8 @@ void Trainer::join_gradients() {
   }
   if (lossy_ != nullptr) {
     lossy_->average_gradients(context_.get());
+  } else if (delayed_ != nullptr) {
+    delayed_->join();
   } else if (parallel_.data != nullptr) {
     parallel_.data->wait(context_.get());
   }
@@ -270,7 +280,7 @@ double Trainer::step() {
   if (own_passes == 0) {
     clear_gradients();
   }
-  if (settings_.drop.is_enabled && lossy_ == nullptr) {
+  if (settings_.drop.is_enabled && averages_gradients()) {
     begin_join();
   }
   join_gradients();
@@ -303,6 +313,12 @@ double Trainer::step() {
     check(context, lpt_linear_share_amax(context, parallel_.data->handle(), linears.data(), linear_count));
   }
   check(context, lpt_linear_update_scalers(context, linears.data(), linear_count));
+  if (delayed_ != nullptr) {
+    delayed_->begin();
+    if (steps_done() + 1 == settings_.steps) {
+      delayed_->end();
+    }
+  }
   end_step(loss);
   clock_.end_step(context);
   return loss;

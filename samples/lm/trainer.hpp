@@ -10,6 +10,7 @@
 #include "archive.hpp"
 #include "autopilot.hpp"
 #include "data.hpp"
+#include "delayed.hpp"
 #include "drop_compute.hpp"
 #include "lossy.hpp"
 #include "model.hpp"
@@ -37,6 +38,8 @@ struct TrainSettings {
   bool is_watched = false;           // records noise, scales and alignment at each validation
   DropSettings drop;
   LossySettings lossy;  // data-parallel ranks send gradients and weights as packets
+  double delay_compensation =
+      -1.0;  // strength; data-parallel ranks average weights during the next step; negative: they do not
 };
 
 // Linear warm-up over the first twentieth, then half a cosine down to a tenth of the peak. With kQaf and kFnt, these are the rates
@@ -124,6 +127,7 @@ class Trainer {
   double loss_scale() const { return unit_scale_ * optimizer_.loss_scale(context_.get()); }
   void join_norms();
   void join_gradients();
+  bool averages_gradients() const { return parallel_.data != nullptr && lossy_ == nullptr && delayed_ == nullptr; }
   void clear_gradients();
   void begin_join();
   double validate();
@@ -144,7 +148,8 @@ class Trainer {
   Model<float> model_;
   Activations<float> activations_;
   double unit_scale_;
-  std::unique_ptr<LossyRanks> lossy_;  // nullptr: reliable collectives
+  std::unique_ptr<LossyRanks> lossy_;      // nullptr: reliable collectives
+  std::unique_ptr<DelayedRanks> delayed_;  // nullptr: ranks average gradients
   ModelOptimizer optimizer_;
   std::unique_ptr<NoiseMeter> noise_;
   std::unique_ptr<Pilot> pilot_;

@@ -155,6 +155,10 @@ void Trainer::save(ArchiveWriter &archive, const std::string &prefix) {
     archive.put_numbers(prefix + "/autopilot", pilot_->save(context_.get()));
   }
   archive.put_numbers(prefix + "/loss_scale", optimizer_.save_loss_scale(context_.get()));
+  if (delayed_ != nullptr) {
+    const std::span<const float> mean = delayed_->mean();
+    archive.put_numbers(prefix + "/mean", std::vector<float>(mean.begin(), mean.end()));
+  }
   archive.put_numbers(prefix + "/training", measured_.training);
   archive.put_numbers(prefix + "/validation_steps", measured_.validation_steps);
   archive.put_numbers(prefix + "/validation", measured_.validation);
@@ -181,6 +185,9 @@ void Trainer::load(const ArchiveReader &archive, const std::string &prefix) {
   measured_.training = archive.get_numbers<double>(prefix + "/training");
   end_dense_part_if_due();
   raise_if_due();  // a completed run samples with its final recipe
+  if (delayed_ != nullptr) {
+    delayed_->set_mean(archive.get_numbers<float>(prefix + "/mean"));
+  }
   optimizer_.load_loss_scale(context, archive.get(prefix + "/loss_scale"));
   if (pilot_ != nullptr) {
     pilot_->load(context, archive.get(prefix + "/autopilot"));

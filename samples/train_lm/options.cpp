@@ -55,6 +55,10 @@ void visit_settings(Options &options, Visit &&visit) {
         "Data-parallel ranks send gradients and weights as UDP packets, and none again: fraction of the packets that "
         "they "
         "lose on purpose, 0 to below 1; empty: reliable collectives");
+  visit(
+      "--delay-compensation", train.delay_compensation,
+      "Data-parallel ranks average weights during the next step, and correct gradients by this fraction of their norm "
+      "(DC-S3GD); negative: they average gradients");
   visit("--steps", train.steps, "Optimizer steps");
   visit("--batch", train.batch, "Windows per optimizer step");
   visit("--micro-batches", train.micro_batches, "Forward and backward passes per optimizer step");
@@ -212,13 +216,24 @@ void check_lossy(const Options &options) {
         "--lossy divides the parameters among ranks, expected --dp of at least 2, --tp 1 and --zero 0 with it");
   }
   const lm::Precision precision = lm::precision_of(options.recipe, options.state, options.method);
-  lpt_format_description weight = LPT_FORMAT_DESCRIPTION_INIT;
-  lm::check(nullptr, lpt_format_describe(nullptr, precision.state.weight, &weight));
-  if (weight.tensor_scale != LPT_FORMAT_NONE || weight.block_scale != LPT_FORMAT_NONE) {
-    throw lm::Error(
-        fmt::format("--lossy sends weights without scales, and the state {} has scales: expected another --state",
-                    precision.state.name));
+  lm::check_flat("--lossy", precision.state);
+}
+
+void check_delayed(const Options &options) {
+  if (options.train.delay_compensation < 0.0) {
+    return;
   }
+  if (!(options.train.delay_compensation <= kLargestDelay)) {
+    throw lm::Error(fmt::format("--delay-compensation is {}, expected at most {}", options.train.delay_compensation,
+                                kLargestDelay));
+  }
+  if (options.grid.data < 2 || options.grid.tensor > 1 || options.train.zero != 0) {
+    throw lm::Error("--delay-compensation averages whole models, expected --dp of at least 2, --tp 1 and --zero 0");
+  }
+  if (!options.lossy.empty() || !options.drop.empty() || !options.train.loss_scale.empty()) {
+    throw lm::Error("--delay-compensation steps ranks apart, expected no --lossy, --drop-compute and --loss-scale");
+  }
+  lm::check_flat("--delay-compensation", lm::precision_of(options.recipe, options.state, options.method).state);
 }
 
 void check_options(const Options &options) {
@@ -246,6 +261,7 @@ void check_options(const Options &options) {
   check_at_least("--sample-bytes", options.sample_bytes, 0);
   check_drop(options);
   check_lossy(options);
+  check_delayed(options);
   check_above_zero("--learning-rate", options.train.learning_rate);
   check_above_zero("--temperature", options.temperature);
 }

@@ -53,6 +53,14 @@ void rejects_bad_settings(lm::Expect &expect) {
   rejects({"--drop-compute", "", "--tp", "2", "--lossy", "0"}, "expected --dp of at least 2, --tp 1 and --zero 0");
   rejects({"--zero", "1", "--lossy", "0"}, "expected --dp of at least 2, --tp 1 and --zero 0");
   rejects({"--lossy", "0"}, "the state fp8_tensor has scales");
+  const char *const delayed = "--delay-compensation";
+  expect.that(parse({"--dp", "2", delayed, "0", "--state", "f32"}).train.delay_compensation == 0.0, "no correction");
+  rejects({"--drop-compute", "", delayed, "nan"}, "--delay-compensation is nan, expected at most 1000");
+  rejects({"--drop-compute", "", "--dp", "1", delayed, "0"}, "expected --dp of at least 2, --tp 1 and --zero 0");
+  rejects({"--drop-compute", "", "--zero", "1", delayed, "0"}, "expected --dp of at least 2, --tp 1 and --zero 0");
+  rejects({delayed, "0"}, "expected no --lossy, --drop-compute and --loss-scale");
+  rejects({"--drop-compute", "", delayed, "0", "--loss-scale", "8"}, "expected no --lossy, --drop-compute");
+  rejects({"--drop-compute", "", delayed, "0"}, "the state fp8_tensor has scales");
   rejects({"--dp", "1", "--autopilot", "1.5"}, "--autopilot is 1.5, expected 0 to 1");
   rejects({"--autopilot", "0.5"}, "--tp 1 and --dp 1");
   rejects({"--dp", "1", "--autopilot", "0.5", "--recipe", "f32"}, "the recipe is f32: an autopilot raises");
