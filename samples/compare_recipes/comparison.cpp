@@ -126,7 +126,11 @@ Way way_of(const std::string &name) {
   const std::string suffix = plus == std::string::npos ? "nothing" : name.substr(plus + 1);
   way.has_pilot = suffix == "autopilot";
   lm::check_pilot(way.precision, way.has_pilot ? 1.0 : 0.0);
-  way.raised = way.has_pilot ? lm::Raised::kNothing : lm::raised_of(suffix);
+  if (suffix == "last") {
+    way.precision.is_last_block_high = true;
+  } else if (!way.has_pilot) {
+    way.raised = lm::raised_of(suffix);
+  }
   return way;
 }
 

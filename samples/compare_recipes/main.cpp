@@ -35,7 +35,8 @@ void declare(CLI::App &app, compare_recipes::Options &options) {
       "ways", options.ways,
       fmt::format("Recipes to compare: RECIPE or RECIPE:STATE, with a suffix +forward, +backward or +all for "
                   "these passes in bf16 at the end, +all_f32 for all in f32, +qaf or +fnt for the ends that papers "
-                  "publish, or +autopilot for an autopilot with the budget of +all. Recipes: {}. States: {}. Default: "
+                  "publish, +last for the last block in bf16 from the start, or +autopilot for an autopilot with the "
+                  "budget of +all. Recipes: {}. States: {}. Default: "
                   "all recipes",
                   fmt::join(lm::recipe_names(), ", "), fmt::join(lm::state_names(), ", ")));
 }

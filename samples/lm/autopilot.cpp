@@ -10,8 +10,8 @@ namespace lm {
 namespace {
 
 // A measured step takes the time of about three others: the noise needs a pass in f32, and casts are watched.
-constexpr int64_t kLongestInterval = 50;
-constexpr int64_t kFewestDecisions = 20;
+constexpr int64_t kLongestInterval = 75;
+constexpr int64_t kFewestDecisions = 16;
 
 constexpr std::array<const char *, 3> kGemms = {"forward", "dgrad", "wgrad"};
 constexpr std::array<const char *, 8> kReasons = {"nonfinite", "loss",        "clipped",    "amax_growth",

@@ -67,10 +67,11 @@ void reports(const compare_recipes::Options &options, lm::Expect &expect) {
 // A suffix names the passes and the format of their operands.
 void raises_passes(lm::Expect &expect) {
   const lm::Context context = lm::make_context(1);
-  const auto format_of = [&](const char *way, lpt_linear_cast cast) {
-    lm::Precision precision = lm::precision_of("fp4_all_the_way");
-    precision.raised = compare_recipes::way_of(way).raised;
-    const lm::Recipe recipe = lm::make_block_recipe(context.get(), precision, false);
+  const auto format_of = [&](const char *name, lpt_linear_cast cast, bool is_last_block = false) {
+    const compare_recipes::Way way = compare_recipes::way_of(name);
+    lm::Precision precision = way.precision;
+    precision.raised = way.raised;
+    const lm::Recipe recipe = lm::make_block_recipe(context.get(), precision, is_last_block);
     lpt_format format = LPT_FORMAT_NONE;
     lm::check(context.get(), lpt_recipe_cast_format(context.get(), recipe.get(), cast, &format));
     return format;
@@ -84,6 +85,7 @@ void raises_passes(lm::Expect &expect) {
                {"fp4_all_the_way+forward", kBf16, kLow, kLow},
                {"fp4_all_the_way+backward", kLow, kBf16, kBf16},
                {"fp4_all_the_way+all", kBf16, kBf16, kBf16},
+               {"fp4_all_the_way+last", kLow, kLow, kLow},
                {"fp4_all_the_way+all_f32", kNone, kNone, kNone}};
   for (const auto &[way, forward, dgrad, wgrad] : cases) {
     expect.that(format_of(way, LPT_LINEAR_CAST_FORWARD_INPUT) == forward, fmt::format("forward input of {}", way));
@@ -91,6 +93,12 @@ void raises_passes(lm::Expect &expect) {
     expect.that(format_of(way, LPT_LINEAR_CAST_DGRAD_GRADIENT) == dgrad, fmt::format("gradient in dgrad of {}", way));
     expect.that(format_of(way, LPT_LINEAR_CAST_WGRAD_INPUT) == wgrad, fmt::format("input in wgrad of {}", way));
   }
+  expect.that(format_of("fp4_all_the_way+last", LPT_LINEAR_CAST_DGRAD_GRADIENT, true) == kBf16,
+              "+last raises the last block");
+  expect.that(format_of("fp4_all_the_way+all", LPT_LINEAR_CAST_DGRAD_GRADIENT, true) == kBf16,
+              "+all raises all blocks");
+  expect.that(format_of("fp4_all_the_way", LPT_LINEAR_CAST_DGRAD_GRADIENT, true) == kLow,
+              "the last block is not raised");
 }
 
 void rejects_bad_options(compare_recipes::Options options, lm::Expect &expect) {
