@@ -128,10 +128,11 @@ class StepReport(unittest.TestCase):
         self.assertIn("THREADS", helped.stdout)
         subprocess.run([bench, "2", "1", "--json", self.report], stdout=subprocess.DEVNULL, check=True)
         tables = json.loads(self.report.read_text(encoding="utf-8"))["tables"]
-        self.assertEqual(list(tables), ["attention-1", "peaks-1", "attention-2", "peaks-2"])
+        self.assertEqual(list(tables), ["attention-1", "softmax-1", "peaks-1", "attention-2", "softmax-2", "peaks-2"])
         for threads in "12":
             rows = tables[f"attention-{threads}"]["rows"]
             self.assertEqual([len(rows), len({row[0] for row in rows})], [28, 28])
+            self.assertEqual(len({row[0] for row in tables[f"softmax-{threads}"]["rows"]}), 9)
 
 
 if __name__ == "__main__":

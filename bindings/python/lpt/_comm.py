@@ -119,6 +119,7 @@ class Comm:
     def local(cls, group: Group, rank: int, *, context: Optional[Context] = None, **given: Unpack[CommOptions]) -> "Comm":
         """Create a rank of a local group (lpt_comm_create_local()).
 
+        emulation: a dict of link_latency_seconds, link_bytes_per_second and damaged_message (lpt_comm_emulation).
         The call returns after all ranks of the group have made it.
         """
         keep: List[Any] = []

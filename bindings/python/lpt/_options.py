@@ -52,6 +52,9 @@ _FORMATS = frozenset(("wire", "first_moment", "second_moment", "compensation", "
 # Members that refer to a struct of options, and what a dict for it has.
 _STRUCTS = {"quantize": (capi.lpt_quantize_options, "options of quantize()"), "exaq": (capi.lpt_exaq_options, "bits and clip"),
             "emulation": (capi.lpt_gemm_emulation, "arithmetic and bits")}
+# Members with the name of another struct.
+_OTHER_STRUCTS = {(capi.lpt_comm_options, "emulation"):
+                  (capi.lpt_comm_emulation, "link_latency_seconds, link_bytes_per_second and damaged_message")}
 _TENSORS = frozenset(("bias", "residual", "signs", "random_words", "scale_list", "importance", "input_smoothing",
                       "smoothing", "hadamard_signs", "positions", "mask", "output", "log_sum_exp", "residual_gradient", "cross_gram",
                       "inputs", "reference"))
@@ -83,7 +86,7 @@ def _bool_number(value: Any) -> int:
     return int(bool(value))
 
 
-def _value(name: str, member: str, value: Any, keep: List[Any]) -> Any:
+def _value(owner: Any, name: str, member: str, value: Any, keep: List[Any]) -> Any:
     if name in _FORMATS:
         return format_number(value)
     if isinstance(value, str) and name in _NAMED:
@@ -93,7 +96,7 @@ def _value(name: str, member: str, value: Any, keep: List[Any]) -> Any:
     if name == "random":
         value = random_of(value)
     elif name in _STRUCTS:
-        kind, expected = _STRUCTS[name]
+        kind, expected = _OTHER_STRUCTS.get((owner, name), _STRUCTS[name])
         if not isinstance(value, dict):
             raise TypeError(f"expected a dict of {expected}")
         value = options(kind, value, keep)
@@ -138,7 +141,7 @@ def options(kind: Any, given: Mapping[str, Any], keep: List[Any]) -> Any:
             if flag:
                 flags |= flag * _bool_number(value)
             else:
-                setattr(made, member, _value(name, member, value, keep))
+                setattr(made, member, _value(kind, name, member, value, keep))
         except (TypeError, BufferError) as error:
             text = str(error)
             raise type(error)(text if text.startswith(name + " is ") else f"{name} is {_shown(value)}: {text}") from None

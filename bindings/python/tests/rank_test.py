@@ -296,6 +296,19 @@ class Ranks(unittest.TestCase):
             return held, len(lpt._comm._pending)
         self.assertEqual([(1, 0), ([2.0] * 8, 0)], run(2, body))
 
+    def test_a_link_is_emulated(self):
+        def body(comm):
+            return comm.all_reduce(floats([comm.rank + 1.0] * 100)).tolist()
+        self.assertEqual([[3.0] * 100] * 2, run(2, body, emulation={"link_latency_seconds": 1e-4, "link_bytes_per_second": 1e9}))
+        self.assertEqual([[3.0] * 100] * 2, run(2, body, flags=lpt.capi.LPT_COMM_CHECKSUMS))
+        errors = run(2, body, flags=lpt.capi.LPT_COMM_CHECKSUMS, emulation={"damaged_message": 1})
+        self.assertTrue(all(isinstance(error, (lpt.Mismatch, lpt.Aborted)) for error in errors), errors)
+        self.assertTrue(any(isinstance(error, lpt.Mismatch) for error in errors), errors)
+        with self.assertRaisesRegex(TypeError, "emulation is 3: expected a dict of link_latency_seconds"):
+            lpt.Comm.local(lpt.Group(1), 0, emulation=3)
+        with self.assertRaisesRegex(TypeError, "arithmetic is not an option: expected damaged_message"):
+            lpt.Comm.local(lpt.Group(1), 0, emulation={"arithmetic": "l_mul"})
+
     def test_a_future_that_is_dropped_in_a_callback_keeps_its_memory(self):
         # The garbage collector runs at any point: here in a call that uses the context of the thread.
         unraised, futures, context = [], [], lpt.default_context()._handle

@@ -28,14 +28,14 @@ def address(buffer):
     return ctypes.addressof(ctypes.c_char.from_buffer(memoryview(buffer).cast("B")))
 
 
-def run(rank_count, body):
-    """Call body(comm) on one thread for each rank, and return the result or the exception of each."""
+def run(rank_count, body, **options):
+    """Call body(comm) on one thread for each rank, and return the result or the exception of each. Options are those of the Comm."""
     group, results = lpt.Group(rank_count), [None] * rank_count
 
     def rank(index):
         try:
             lpt.set_default_context(lpt.Context(1))
-            with lpt.Comm.local(group, index, timeout_seconds=30.0) as comm:
+            with lpt.Comm.local(group, index, timeout_seconds=30.0, **options) as comm:
                 results[index] = body(comm)
         except Exception as error:  # the test checks it
             results[index] = error
