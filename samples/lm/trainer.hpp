@@ -38,8 +38,8 @@ struct TrainSettings {
   bool is_watched = false;           // records noise, scales and alignment at each validation
   DropSettings drop;
   LossySettings lossy;  // data-parallel ranks send gradients and weights as packets
-  double delay_compensation =
-      -1.0;  // strength; data-parallel ranks average weights during the next step; negative: they do not
+  // Data-parallel ranks average weights during the next step, and correct gradients by this strength; negative: they do not.
+  double delay_compensation = -1.0;
 };
 
 // Linear warm-up over the first twentieth, then half a cosine down to a tenth of the peak. With kQaf and kFnt, these are the rates

@@ -51,10 +51,10 @@ void visit_settings(Options &options, Visit &&visit) {
         "Factor of random delays of micro-batches: 1 adds half of their time on average; 0: no delays");
   visit("--micro-batch-seconds", train.drop.least,
         "Time of a micro-batch without these delays, if it is longer than the computation: emulates a device per rank");
-  visit("--lossy", options.lossy,
-        "Data-parallel ranks send gradients and weights as UDP packets, and none again: fraction of the packets that "
-        "they "
-        "lose on purpose, 0 to below 1; empty: reliable collectives");
+  visit(
+      "--lossy", options.lossy,
+      "Data-parallel ranks send gradients and weights as UDP packets, each once: fraction of the packets that they do "
+      "not send, 0 to below 1; empty: reliable collectives");
   visit(
       "--delay-compensation", train.delay_compensation,
       "Data-parallel ranks average weights during the next step, and correct gradients by this fraction of their norm "
@@ -231,7 +231,8 @@ void check_delayed(const Options &options) {
     throw lm::Error("--delay-compensation averages whole models, expected --dp of at least 2, --tp 1 and --zero 0");
   }
   if (!options.lossy.empty() || !options.drop.empty() || !options.train.loss_scale.empty()) {
-    throw lm::Error("--delay-compensation steps ranks apart, expected no --lossy, --drop-compute and --loss-scale");
+    throw lm::Error(
+        "--delay-compensation has other weights on each rank, expected no --lossy, --drop-compute and --loss-scale");
   }
   lm::check_flat("--delay-compensation", lm::precision_of(options.recipe, options.state, options.method).state);
 }
