@@ -20,7 +20,8 @@ HELPERS = ("codec_of", "context_of", "set_error_classes", "set_tensor_class", "t
        "tensor_reinterpret", "weights_pack")
 # Structs whose members are keyword arguments, and members that are arguments with other names or types.
 KEYWORDS = {
-    "lpt_attention_options": ("log_sum_exp", "output"), "lpt_autopilot_options": ("step_count",), "lpt_comm_emulation": (), "lpt_comm_options": ("bootstrap",), "lpt_convert_options": (),
+    "lpt_attention_options": ("log_sum_exp", "output"), "lpt_autopilot_options": ("step_count",), "lpt_comm_emulation": (),
+    "lpt_comm_options": ("bootstrap",), "lpt_convert_options": (),
     "lpt_cost_cast_rates": (), "lpt_cross_entropy_options": ("reduction",), "lpt_embedding_options": (),
     "lpt_exaq_options": (), "lpt_format_description": (), "lpt_gemm_emulation": (), "lpt_gemm_operands": (),
     "lpt_gemm_options": (), "lpt_gradient_buckets_options": (), "lpt_hadamard_options": ("size",),

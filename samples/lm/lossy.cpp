@@ -26,12 +26,6 @@ std::vector<int64_t> owners_of(const std::deque<Parameter> &parameters, int64_t 
   return owners;
 }
 
-lpt_lossy_link_info read_link(lpt_context *context, const lpt_lossy_link *link, int32_t peer) {
-  lpt_lossy_link_info values = LPT_LOSSY_LINK_INFO_INIT;
-  check(context, lpt_lossy_link_read(context, link, peer, &values));
-  return values;
-}
-
 }  // namespace
 
 LossyRanks::LossyRanks(lpt_context *context, DataRanks &ranks, const std::deque<Parameter> &parameters,
@@ -98,7 +92,7 @@ Tensor LossyRanks::own_part(lpt_context *context) const {
 
 void LossyRanks::average_gradients(lpt_context *context) {
   for (const Parameter &parameter : parameters_) {
-    check(context, lpt_dequantize(context, parameter.gradient.get(), nullptr, flat_->view(context, parameter).get()));
+    check(context, lpt_tensor_copy(context, parameter.gradient.get(), flat_->view(context, parameter).get()));
   }
   timed(context, [&] {
     return lpt_lossy_reduce_scatter(context, link_.get(), flat_->numbers().tensor(), counts_.data(),
@@ -108,8 +102,7 @@ void LossyRanks::average_gradients(lpt_context *context) {
   check(context, lpt_tensor_copy(context, part_.tensor(), own_part(context).get()));
   for (const Parameter &parameter : parameters_) {
     if (owns(parameter)) {
-      check(context,
-            lpt_quantize(context, flat_->view(context, parameter).get(), nullptr, parameter.gradient.get(), nullptr));
+      check(context, lpt_tensor_copy(context, flat_->view(context, parameter).get(), parameter.gradient.get()));
     }
   }
 }
@@ -143,7 +136,8 @@ std::vector<LinkCounts> LossyRanks::counts(lpt_context *context) const {
   std::vector<LinkCounts> links;
   for (int64_t peer = 0; peer < rank_count_; ++peer) {
     if (peer != rank_ && link_ != nullptr) {
-      const lpt_lossy_link_info values = read_link(context, link_.get(), static_cast<int32_t>(peer));
+      lpt_lossy_link_info values = LPT_LOSSY_LINK_INFO_INIT;
+      check(context, lpt_lossy_link_read(context, link_.get(), static_cast<int32_t>(peer), &values));
       links.push_back({peer, values.sent_count, values.received_count, values.lost_count});
     }
   }

@@ -15,6 +15,15 @@ namespace {
 
 constexpr double kLargestDrift = 1e-3;  // bits per byte between synchronized ranks and one rank, after 20 steps
 
+std::vector<std::unique_ptr<lm::Trainer>> trainers_of(const Options &options, const lm::Precision &precision,
+                                                      const lm::ByteText &text, const std::vector<lm::OwnRank> &ranks) {
+  std::vector<std::unique_ptr<lm::Trainer>> trainers;
+  for (const lm::OwnRank &rank : ranks) {
+    trainers.push_back(std::make_unique<lm::Trainer>(options.train, precision, text, 1, rank.parallel(options.grid)));
+  }
+  return trainers;
+}
+
 // Ranks that share the optimizer state have the same bits as ranks with the full state.
 void shares_its_state(Options whole, Options shared, lm::Expect &expect) {
   for (Options *options : {&whole, &shared}) {
@@ -119,14 +128,11 @@ void averages_over_complete_passes(const std::string &folder, lm::Expect &expect
 void has_the_same_state_on_data_ranks(const std::string &folder, lm::Expect &expect) {
   Options options = small_options(folder, "data_ranks");
   options.train.steps = 3;
-  const lm::Grid grid{.tensor = 1, .data = 2};
+  options.grid.data = 2;
   const lm::ByteText text = lm::ByteText::read(options.data);
-  std::vector<lm::OwnRank> ranks = lm::make_local_ranks(grid, options.train.shape.width, {});
-  std::vector<std::unique_ptr<lm::Trainer>> trainers;
-  for (const lm::OwnRank &rank : ranks) {
-    trainers.push_back(
-        std::make_unique<lm::Trainer>(options.train, lm::precision_of("fp8_trillion"), text, 1, rank.parallel(grid)));
-  }
+  const std::vector<lm::OwnRank> ranks = lm::make_local_ranks(options.grid, options.train.shape.width, {});
+  const std::vector<std::unique_ptr<lm::Trainer>> trainers =
+      trainers_of(options, lm::precision_of("fp8_trillion"), text, ranks);
   lm::train_side_by_side(trainers, 3, [](std::span<const lm::Standing>) {});
   std::vector<std::string> states;
   for (const std::unique_ptr<lm::Trainer> &trainer : trainers) {
@@ -223,16 +229,6 @@ void trains_by_packets(const std::string &folder, lm::Expect &expect) {
   }
 }
 
-std::vector<std::unique_ptr<lm::Trainer>> trainers_of(const Options &options, const lm::ByteText &text,
-                                                      const std::vector<lm::OwnRank> &ranks) {
-  std::vector<std::unique_ptr<lm::Trainer>> trainers;
-  for (const lm::OwnRank &rank : ranks) {
-    trainers.push_back(std::make_unique<lm::Trainer>(options.train, lm::precision_of(options.recipe), text, 1,
-                                                     rank.parallel(options.grid)));
-  }
-  return trainers;
-}
-
 std::vector<float> value_of(lm::Trainer &trainer, const std::string &folder, const char *name) {
   lm::ArchiveWriter archive;
   trainer.save(archive, "rank");
@@ -246,7 +242,8 @@ void steps_its_own_parameters(const std::string &folder, lm::Expect &expect) {
   const Options options = packet_options(folder, "f32", "0.999999999");
   const lm::ByteText text = lm::ByteText::read(options.data);
   const std::vector<lm::OwnRank> ranks = lm::make_local_ranks(options.grid, options.train.shape.width, {});
-  const std::vector<std::unique_ptr<lm::Trainer>> trainers = trainers_of(options, text, ranks);
+  const std::vector<std::unique_ptr<lm::Trainer>> trainers =
+      trainers_of(options, lm::precision_of(options.recipe), text, ranks);
   constexpr const char *kNames[] = {"embedding",      "block0.attention_norm", "block0.qkv",  "block0.output",
                                     "block0.gate_up", "block0.down",           "block1.down", "head"};
   std::vector<std::vector<float>> first;
@@ -269,7 +266,8 @@ void learns_in_spite_of_lost_packets(const std::string &folder, lm::Expect &expe
   options.train.steps = 40;
   const lm::ByteText text = lm::ByteText::read(options.data);
   const std::vector<lm::OwnRank> ranks = lm::make_local_ranks(options.grid, options.train.shape.width, {});
-  const std::vector<std::unique_ptr<lm::Trainer>> trainers = trainers_of(options, text, ranks);
+  const std::vector<std::unique_ptr<lm::Trainer>> trainers =
+      trainers_of(options, lm::precision_of(options.recipe), text, ranks);
   const auto validations_of = [&](int64_t step) {
     lm::train_side_by_side(trainers, step, [](std::span<const lm::Standing>) {});
     std::set<double> losses;
@@ -328,11 +326,8 @@ void averages_during_the_next_step(const std::string &folder, lm::Expect &expect
   options.train.weight_decay = 0.0;
   const lm::ByteText text = lm::ByteText::read(options.data);
   const std::vector<lm::OwnRank> ranks = lm::make_local_ranks(options.grid, options.train.shape.width, {});
-  std::vector<std::unique_ptr<lm::Trainer>> trainers;
-  for (const lm::OwnRank &rank : ranks) {
-    trainers.push_back(std::make_unique<lm::Trainer>(options.train, lm::precision_of("f32", "", "lion"), text, 1,
-                                                     rank.parallel(options.grid)));
-  }
+  const std::vector<std::unique_ptr<lm::Trainer>> trainers =
+      trainers_of(options, lm::precision_of("f32", "", "lion"), text, ranks);
   for (const int64_t step : {1, 10}) {
     lm::train_side_by_side(trainers, step, [](std::span<const lm::Standing>) {});
     const double rate = lm::learning_rate_at(options.train, step - 1);
