@@ -10,6 +10,10 @@ LPT_DECLARE_SIMD(attention_forward, AttentionForwardRequest)
 size_t attention_forward_scratch_x86_avx512(const AttentionForwardRequest &request);
 size_t attention_forward_scratch_x86_avx2(const AttentionForwardRequest &request);
 
+LPT_DECLARE_SIMD(attention_rows, AttentionForwardRequest)
+size_t attention_rows_scratch_x86_avx512(const AttentionForwardRequest &request);
+size_t attention_rows_scratch_x86_avx2(const AttentionForwardRequest &request);
+
 LPT_DECLARE_SIMD(attention_backward, AttentionBackwardRequest)
 size_t attention_backward_scratch_x86_avx512(const AttentionBackwardRequest &request);
 size_t attention_backward_scratch_x86_avx2(const AttentionBackwardRequest &request);

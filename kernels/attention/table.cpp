@@ -7,22 +7,27 @@ namespace lpt {
 namespace {
 
 #if defined(LPT_HAVE_X86)
-// With fewer lanes, GEMMs and a softmax are faster.
+// With fewer lanes, packing the keys takes longer than the panels save.
 constexpr int64_t kFewestLanes = 16;
 
-const char *unsupported_shape(const AttentionShape &shape) {
-  if (!(shape.scale > 0.0)) return "the scale is not positive";
-  return shape.queries * shape.group < kFewestLanes ? "there are few queries for a key head" : nullptr;
-}
+bool has_few_lanes(const AttentionShape &shape) { return shape.queries * shape.group < kFewestLanes; }
 
-const char *unsupported_forward(const AttentionForwardRequest &request) {
+const char *unsupported_formats(const AttentionForwardRequest &request) {
   const bool has_mask = request.mask.format != LPT_FORMAT_NONE, has_sums = request.log_sums.format != LPT_FORMAT_NONE;
   if (has_mask && !is_float_dtype(request.mask.format)) return "the mask is none of f32, bf16, f16";
   if (has_sums && request.log_sums.format != LPT_FORMAT_F32) return "log_sum_exp is not f32";
   for (const AttentionMatrix *matrix : {&request.query, &request.key, &request.value, &request.output}) {
     if (!is_float_dtype(matrix->format)) return "a format is none of f32, bf16, f16";
   }
-  return unsupported_shape(request.shape);
+  return request.shape.scale > 0.0 ? nullptr : "the scale is not positive";
+}
+
+const char *unsupported_forward(const AttentionForwardRequest &request) {
+  return has_few_lanes(request.shape) ? "there are few queries for a key head" : unsupported_formats(request);
+}
+
+const char *unsupported_rows(const AttentionForwardRequest &request) {
+  return has_few_lanes(request.shape) ? unsupported_formats(request) : "there are many queries for a key head";
 }
 
 const char *unsupported_backward(const AttentionBackwardRequest &request) {
@@ -75,10 +80,13 @@ std::span<const KernelEntry<AttentionForwardRequest>> attention_forward_kernels(
 #if defined(LPT_HAVE_X86_AVX512)
     {"attention_forward_x86_avx512", kCpuAvx512, unsupported_forward, attention_forward_x86_avx512,
      attention_forward_scratch_x86_avx512},
+    {"attention_rows_x86_avx512", kCpuAvx512, unsupported_rows, attention_rows_x86_avx512,
+     attention_rows_scratch_x86_avx512},
 #endif
 #if defined(LPT_HAVE_X86_AVX2)
     {"attention_forward_x86_avx2", kCpuAvx2, unsupported_forward, attention_forward_x86_avx2,
      attention_forward_scratch_x86_avx2},
+    {"attention_rows_x86_avx2", kCpuAvx2, unsupported_rows, attention_rows_x86_avx2, attention_rows_scratch_x86_avx2},
 #endif
   };
   return kernels;
