@@ -16,7 +16,6 @@ using tool::check;
 using tool::Error;
 using tool::make_matrix;
 
-constexpr Precision kInF32{LPT_FORMAT_F32, LPT_FORMAT_F32};
 const Report kNoReport = [](size_t) {};
 
 // Measures the costs of one model.

@@ -11,10 +11,6 @@ using tool::Error;
 using tool::make_matrix;
 using tool::Tensor;
 
-bool has_scales(const lpt_format_description &description) {
-  return description.block_scale != LPT_FORMAT_NONE || description.tensor_scale != LPT_FORMAT_NONE;
-}
-
 // Wraps rows of a dense matrix of f32 or bf16 with other axes.
 Tensor wrap(lpt_context *context, const lpt_tensor *tensor, std::initializer_list<int64_t> extents,
             std::initializer_list<int64_t> strides) {
@@ -33,13 +29,19 @@ Tensor wrap(lpt_context *context, const lpt_tensor *tensor, std::initializer_lis
 void check_precision(const Precision &precision) {
   const lpt_format_description cache = tool::describe(precision.cache);
   const bool is_integer = cache.exponent_bits == 0;
-  if ((is_integer && !has_scales(cache)) || cache.block_rows > 1 || cache.block_rows == LPT_BLOCK_EXTENT_FULL) {
+  if ((is_integer && !has_scales(precision.cache)) || cache.block_rows > 1 ||
+      cache.block_rows == LPT_BLOCK_EXTENT_FULL) {
     throw Error(fmt::format("--cache is {}: expected a float, or a format with scales along rows, as int8_row",
                             tool::format_name(precision.cache)));
   }
-  if (precision.casts_activations() && !has_scales(tool::describe(precision.activations))) {
+  if (precision.casts_activations() && !has_scales(precision.activations)) {
     throw Error(fmt::format("--activations is {}: expected f32, bf16, or a format with scales, as e4m3fn_row",
                             tool::format_name(precision.activations)));
+  }
+  const bool is_float = precision.head == LPT_FORMAT_F32 || precision.head == LPT_FORMAT_BF16;
+  if (!is_float && !has_scales(precision.head)) {
+    throw Error(fmt::format("--head is {}: expected f32, bf16, or a format with scales, as int8_row",
+                            tool::format_name(precision.head)));
   }
 }
 
@@ -52,7 +54,7 @@ Decoder::Decoder(lpt_context *context, const ModelConfig &config, ModelWeights w
       capacity_(capacity),
       embedding_(cast_to(context, weights.embedding, wide_)),
       norm_(weights.norm),
-      head_(pack(weights.head)) {
+      head_(pack(weights.head, precision.head)) {
   weights.head.reset();
   weights.embedding.reset();
   const int64_t pairs = config.head_width / 2;
@@ -65,7 +67,7 @@ Decoder::Decoder(lpt_context *context, const ModelConfig &config, ModelWeights w
   for (LayerWeights &source : weights.layers) {
     Layer &layer = layers_.emplace_back();
     for (size_t i = 0; i < kProjections; ++i) {
-      layer.matrices[i] = pack(source.matrices[i]);
+      layer.matrices[i] = pack(source.matrices[i], wide_);
       source.matrices[i].reset();
     }
     layer.biases = source.biases;
@@ -75,10 +77,10 @@ Decoder::Decoder(lpt_context *context, const ModelConfig &config, ModelWeights w
   }
 }
 
-// Weights that are not quantized have the format of wide activations.
-Tensor Decoder::pack(const SharedTensor &matrix) const {
-  const bool is_wide = lpt_tensor_format(matrix.get()) == LPT_FORMAT_F32;
-  const SharedTensor cast = is_wide ? cast_to(context_, matrix, wide_) : matrix;
+// A matrix that is not quantized is cast to `format`.
+Tensor Decoder::pack(const SharedTensor &matrix, lpt_format format) const {
+  const bool is_wide = !has_scales(lpt_tensor_format(matrix.get()));
+  const SharedTensor cast = is_wide ? cast_to(context_, matrix, format) : matrix;
   lpt_tensor *packed = nullptr;
   check(context_, lpt_weights_pack(context_, cast.get(), nullptr, &packed));
   return Tensor(packed);
@@ -162,21 +164,24 @@ void Decoder::attend(const Layer &layer) {
                               layer.values.get(), &options, heads_of(buffers_.attended.get(), config_.heads).get()));
 }
 
+const lpt_tensor *Decoder::cast_input(const lpt_tensor *input, Tensor &owner) const {
+  if (!precision_.casts_activations()) return input;
+  owner = make_matrix(context_, precision_.activations, lpt_tensor_extent(input, 0), lpt_tensor_extent(input, 1));
+  check(context_, lpt_quantize(context_, input, nullptr, owner.get(), nullptr));
+  return owner.get();
+}
+
 // Computes linear layers that have one input.
 void Decoder::project(const lpt_tensor *input, const Layer &layer, std::initializer_list<Projection> projections,
                       std::initializer_list<lpt_tensor *> outputs) const {
   Tensor cast;
-  if (precision_.casts_activations()) {
-    cast = make_matrix(context_, precision_.activations, buffers_.rows, lpt_tensor_extent(input, 1));
-    check(context_, lpt_quantize(context_, input, nullptr, cast.get(), nullptr));
-  }
+  input = cast_input(input, cast);
   for (size_t i = 0; i < projections.size(); ++i) {
     const Projection projection = projections.begin()[i];
     lpt_gemm_options options = LPT_GEMM_OPTIONS_INIT;
     options.is_b_transposed = 1;
     options.bias = layer.biases[projection].get();
-    check(context_, lpt_gemm(context_, cast ? cast.get() : input, layer.matrices[projection].get(), &options,
-                             outputs.begin()[i]));
+    check(context_, lpt_gemm(context_, input, layer.matrices[projection].get(), &options, outputs.begin()[i]));
   }
 }
 
@@ -239,6 +244,8 @@ const lpt_tensor *Decoder::logits(const lpt_tensor *states) {
   if (!logits_ || lpt_tensor_extent(logits_.get(), 0) != rows) {
     logits_ = make_matrix(context_, LPT_FORMAT_F32, rows, config_.vocabulary);
   }
+  Tensor cast;
+  if (has_scales(lpt_tensor_format(head_.get()))) states = cast_input(states, cast);
   lpt_gemm_options options = LPT_GEMM_OPTIONS_INIT;
   options.is_b_transposed = 1;
   check(context_, lpt_gemm(context_, states, head_.get(), &options, logits_.get()));

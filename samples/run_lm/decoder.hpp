@@ -15,11 +15,16 @@ struct Precision {
   lpt_format activations = LPT_FORMAT_BF16;
   // Keys and values. A tensor scale is 1.
   lpt_format cache = LPT_FORMAT_BF16;
+  // The matrix of the logits, if it is not quantized already: f32, bf16, or a format with scales.
+  lpt_format head = LPT_FORMAT_BF16;
 
   // The format of weights that are not quantized, and of activations before they are cast: bf16 or f32.
   lpt_format floats() const { return activations == LPT_FORMAT_BF16 ? LPT_FORMAT_BF16 : LPT_FORMAT_F32; }
   bool casts_activations() const { return activations != floats(); }
+  bool operator==(const Precision &) const = default;
 };
+
+constexpr Precision kInF32{LPT_FORMAT_F32, LPT_FORMAT_F32, LPT_FORMAT_F32};
 
 // Throws tool::Error if a format cannot hold activations or a cache.
 void check_precision(const Precision &precision);
@@ -49,7 +54,7 @@ class Decoder {
 
   // Packs another matrix of the same shape.
   void replace(size_t layer, size_t projection, const SharedTensor &matrix) {
-    layers_.at(layer).matrices.at(projection) = pack(matrix);
+    layers_.at(layer).matrices.at(projection) = pack(matrix, wide_);
   }
 
   // Appends tokens to the cache. Returns the states before the head, tokens × width, which are valid until the next call.
@@ -77,7 +82,9 @@ class Decoder {
 
   void make_cache(Layer &layer);
   void prepare(int64_t rows);
-  tool::Tensor pack(const SharedTensor &matrix) const;
+  tool::Tensor pack(const SharedTensor &matrix, lpt_format format) const;
+  // Returns the input as linear layers with quantized weights read it; `owner` keeps its memory.
+  const lpt_tensor *cast_input(const lpt_tensor *input, tool::Tensor &owner) const;
   tool::Tensor heads_of(const lpt_tensor *matrix, int64_t heads) const;
   void rotate(const lpt_tensor *input, int64_t heads, lpt_tensor *output) const;
   void attend(const Layer &layer);

@@ -38,6 +38,23 @@ class CharacterWriter {
   std::string held_;
 };
 
+// Sets all weights but the fewest that have the sum `least` to 0. Of equal weights, the first are kept. Returns the sum of the kept ones.
+double keep_nucleus(std::vector<double> &weights, double least) {
+  std::vector<size_t> heap(weights.size());
+  std::iota(heap.begin(), heap.end(), size_t{0});
+  const auto is_later = [&](size_t a, size_t b) { return weights[a] != weights[b] ? weights[a] < weights[b] : a > b; };
+  std::make_heap(heap.begin(), heap.end(), is_later);
+  // Few weights have nearly all of the sum: the others need no order.
+  double sum = 0.0;
+  do {
+    std::pop_heap(heap.begin(), heap.end(), is_later);
+    sum += weights[heap.back()];
+    heap.pop_back();
+  } while (sum < least && !heap.empty());
+  for (const size_t i : heap) weights[i] = 0.0;
+  return sum;
+}
+
 }  // namespace
 
 int32_t draw_token(const float *logits, int64_t count, const Sampling &sampling, double uniform) {
@@ -46,24 +63,14 @@ int32_t draw_token(const float *logits, int64_t count, const Sampling &sampling,
   std::vector<double> weights(static_cast<size_t>(count));
   std::transform(logits, logits + count, weights.begin(),
                  [&](float logit) { return std::exp((static_cast<double>(logit) - *best) / sampling.temperature); });
-  std::vector<int32_t> order(weights.size());
-  std::iota(order.begin(), order.end(), 0);
-  std::stable_sort(order.begin(), order.end(), [&](int32_t a, int32_t b) {
-    return weights[static_cast<size_t>(a)] > weights[static_cast<size_t>(b)];
-  });
-  // The nucleus is the shortest run of the order that has at least top_p of the sum.
-  const double total = std::accumulate(weights.begin(), weights.end(), 0.0);
-  double nucleus = 0.0;
-  size_t size = 0;
-  while (size < order.size() && (size == 0 || nucleus < sampling.top_p * total)) {
-    nucleus += weights[static_cast<size_t>(order[size++])];
-  }
+  double total = std::accumulate(weights.begin(), weights.end(), 0.0);
+  if (sampling.top_p < 1.0) total = keep_nucleus(weights, sampling.top_p * total);
   double reached = 0.0;
-  for (size_t i = 0; i < size; ++i) {
-    reached += weights[static_cast<size_t>(order[i])];
-    if (uniform * nucleus < reached) return order[i];
+  for (size_t i = 0; i < weights.size(); ++i) {
+    reached += weights[i];
+    if (uniform * total < reached) return static_cast<int32_t>(i);
   }
-  return order[size - 1];
+  return static_cast<int32_t>(best - logits);
 }
 
 Generation generate(Decoder &decoder, const ModelConfig &config, const Tokenizer &tokenizer,

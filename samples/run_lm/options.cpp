@@ -42,6 +42,8 @@ void declare_precision(CLI::App &command, Options &options) {
   declare_activations(command, options);
   command.add_option("--cache", options.cache, "Keys and values: a float, or a format with scales as int8_row")
       ->capture_default_str();
+  command.add_option("--head", options.head, "Matrix of the logits: f32, bf16, or a format with scales as int8_row")
+      ->default_str("int8_1x32; with --activations f32: f32");
 }
 
 void declare_texts(CLI::App &command, Options &options) {

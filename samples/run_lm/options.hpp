@@ -14,6 +14,7 @@ struct Options {
   std::string model;
   std::string activations = "bf16";
   std::string cache = "bf16";
+  std::string head;  // empty: f32 if activations are in f32, otherwise int8_1x32
   int32_t threads = 0;
   bool is_quiet = false;
 

@@ -66,7 +66,10 @@ Model load(const Options &options, lpt_format floats) {
 
 // Returns the formats of the options.
 Precision precision_of(const Options &options) {
-  const Precision precision{tool::find_format(options.activations), tool::find_format(options.cache)};
+  const std::string usual = options.activations == "f32" ? "f32" : "int8_1x32";
+  const std::string &head = options.head.empty() ? usual : options.head;
+  const Precision precision{tool::find_format(options.activations), tool::find_format(options.cache),
+                            tool::find_format(head)};
   check_precision(precision);
   return precision;
 }
@@ -151,7 +154,7 @@ void run_perplexity(const Options &options) {
       throw tool::Error(fmt::format("--baseline has {} tokens: expected {}, those of --model",
                                     baseline_model->config().vocabulary, model.config().vocabulary));
     }
-    baseline.emplace(baseline_model->take_decoder({LPT_FORMAT_F32, LPT_FORMAT_F32}, options.window));
+    baseline.emplace(baseline_model->take_decoder(kInF32, options.window));
   }
   const Evaluation evaluation(context, windows, baseline ? &*baseline : nullptr,
                               progress_of(options, windows.size(), "baseline"));
@@ -215,7 +218,7 @@ void run_compare(const Options &options) {
       std::any_of(chosen.begin(), chosen.end(), [](const Method &method) { return method.needs_inputs(); });
   const auto windows = windows_of(model, options.texts, options.window, options.windows);
   const Calibration calibration = needs_inputs ? calibration_of(options, model) : Calibration();
-  Decoder baseline(context, model.config(), model.weights, {LPT_FORMAT_F32, LPT_FORMAT_F32}, options.window);
+  Decoder baseline(context, model.config(), model.weights, kInF32, options.window);
   const Evaluation evaluation(context, windows, &baseline, progress_of(options, windows.size(), "baseline"));
   std::vector<Version> versions;
   const auto add = [&](const ModelWeights &weights, const Precision &used, const std::string &format,
@@ -230,8 +233,8 @@ void run_compare(const Options &options) {
     }
     versions.push_back(std::move(version));
   };
-  add(model.weights, {LPT_FORMAT_F32, LPT_FORMAT_F32}, "f32", "-");
-  const bool is_baseline = precision.activations == LPT_FORMAT_F32 && precision.cache == LPT_FORMAT_F32;
+  add(model.weights, kInF32, "f32", "-");
+  const bool is_baseline = precision == kInF32;
   const std::string floats = tool::format_name(precision.floats());
   if (!is_baseline) add(model.weights, precision, floats + (precision.casts_activations() ? " weights" : ""), "-");
   const auto add_fits = [&](const std::string &name, const Formats &used) {

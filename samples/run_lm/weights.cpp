@@ -87,11 +87,17 @@ ModelWeights load_weights(lpt_context *context, const ModelFiles &files, lpt_for
   return weights;
 }
 
+bool has_scales(lpt_format format) {
+  const lpt_format_description description = tool::describe(format);
+  return description.block_scale != LPT_FORMAT_NONE || description.tensor_scale != LPT_FORMAT_NONE;
+}
+
 SharedTensor cast_to(lpt_context *context, const SharedTensor &tensor, lpt_format format) {
   if (lpt_tensor_format(tensor.get()) == format) return tensor;
   SharedTensor cast =
       tool::make_matrix(context, format, lpt_tensor_extent(tensor.get(), 0), lpt_tensor_extent(tensor.get(), 1));
-  check(context, lpt_dequantize(context, tensor.get(), nullptr, cast.get()));
+  check(context, has_scales(format) ? lpt_quantize(context, tensor.get(), nullptr, cast.get(), nullptr)
+                                    : lpt_dequantize(context, tensor.get(), nullptr, cast.get()));
   return cast;
 }
 

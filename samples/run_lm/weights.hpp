@@ -48,7 +48,10 @@ constexpr const char *kHeadName = "lm_head.weight";
 // one of them is in f32.
 ModelWeights load_weights(lpt_context *context, const ModelFiles &files, lpt_format floats = LPT_FORMAT_F32);
 
-// Returns a copy of a dense tensor in another format of floats. The same format is no copy.
+// Returns whether elements of the format have scales.
+bool has_scales(lpt_format format);
+
+// Returns a copy of a dense tensor in another format. A tensor with scales is cast to floats only. The same format is no copy.
 SharedTensor cast_to(lpt_context *context, const SharedTensor &tensor, lpt_format format);
 
 // Returns a part of a tensor that shares its memory.

@@ -9,7 +9,7 @@
 
 namespace run_lm_tests {
 
-constexpr run_lm::Precision kInF32{LPT_FORMAT_F32, LPT_FORMAT_F32};
+using run_lm::kInF32;
 inline const run_lm::Report kIgnore = [](size_t) {};
 
 // Tokens below 600, the vocabulary of TinyModel.

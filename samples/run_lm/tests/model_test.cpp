@@ -29,7 +29,7 @@ TEST(Model, HasTheLogitsOfAPlainForwardPass) {
     const LoadedModel loaded(write_folder(workplace, is_tied ? "tied" : "untied", model, is_tied));
     Decoder decoder = loaded.decoder();
     EXPECT_LT(relative_difference(logits_of(decoder, tokens), model.logits(tokens)), kTolerance) << is_tied;
-    Decoder bf16 = loaded.decoder({LPT_FORMAT_BF16, LPT_FORMAT_BF16});
+    Decoder bf16 = loaded.decoder({LPT_FORMAT_BF16, LPT_FORMAT_BF16, LPT_FORMAT_BF16});
     EXPECT_LT(relative_difference(logits_of(bf16, tokens), model.logits(tokens)), 0.05) << is_tied;
   }
 }
@@ -131,7 +131,7 @@ TEST(Model, HoldsTheWeightsOnce) {
     model.is_tied = is_tied;
     model.draw(9, false);
     const LoadedModel loaded(write_gguf(workplace, is_tied ? "tied.gguf" : "untied.gguf", model));
-    const run_lm::Precision bf16{LPT_FORMAT_BF16, LPT_FORMAT_BF16};
+    const run_lm::Precision bf16{LPT_FORMAT_BF16, LPT_FORMAT_BF16, LPT_FORMAT_BF16};
     const std::vector<int32_t> tokens = random_tokens(10, 20);
     Decoder cast = loaded.decoder(bf16);
     run_lm::ModelWeights weights = load_weights(loaded.context.get(), loaded.files, LPT_FORMAT_BF16);
@@ -145,6 +145,28 @@ TEST(Model, HoldsTheWeightsOnce) {
   }
 }
 
+TEST(Model, CastsTheHead) {
+  const tool_tests::Workplace workplace;
+  const std::vector<int32_t> tokens = random_tokens(12, 20);
+  TinyModel model;
+  model.draw(13, true);
+  const LoadedModel loaded(write_folder(workplace, "folder", model, false));
+  const auto exact = model.logits(tokens);
+  // Bounds of the errors of the formats: half a unit of the last place of a weight, and of a state if it is cast.
+  const std::pair<const char *, double> formats[] = {
+      {"bf16", 0x1p-8}, {"int8_1x32", 0.01}, {"int8_row", 0.01}, {"e4m3fn_row", 0x1p-4}, {"nvfp4", 0.25}};
+  for (const lpt_format activations : {tool::find_format("f32"), tool::find_format("int8_1x32")}) {
+    for (const auto &[format, bound] : formats) {
+      run_lm::Precision precision{activations, LPT_FORMAT_F32, tool::find_format(format)};
+      Decoder decoder = loaded.decoder(precision);
+      const double found = relative_difference(logits_of(decoder, tokens), exact);
+      EXPECT_LT(found, bound + (activations == LPT_FORMAT_F32 ? 0 : 0.03)) << format;
+      EXPECT_GT(found, kTolerance) << format;
+    }
+  }
+  EXPECT_THROW(run_lm::check_precision({LPT_FORMAT_BF16, LPT_FORMAT_BF16, LPT_FORMAT_INT8}), tool::Error);
+}
+
 TEST(Model, StepsOverACacheEqualOnePass) {
   const tool_tests::Workplace workplace;
   TinyModel model;
@@ -156,7 +178,7 @@ TEST(Model, StepsOverACacheEqualOnePass) {
   const std::pair<const char *, double> formats[] = {{"f32", kTolerance}, {"bf16", 0.02}, {"e4m3fn", 0.2},
                                                      {"int8_row", 0.05},  {"nvfp4", 0.4}, {"uint4_1x32", 0.4}};
   for (const auto &[format, bound] : formats) {
-    Decoder decoder = loaded.decoder({LPT_FORMAT_F32, tool::find_format(format)});
+    Decoder decoder = loaded.decoder({LPT_FORMAT_F32, tool::find_format(format), LPT_FORMAT_F32});
     const std::vector<float> full = logits_of(decoder, tokens);
     EXPECT_LT(relative_difference(full, exact), bound) << format;
     decoder.clear();
