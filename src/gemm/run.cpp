@@ -66,9 +66,12 @@ GemmRequest cut(const GemmRequest &whole, const GemmRegion &area) {
   return part;
 }
 
+// With few rows, the time is that of reading b.
+constexpr int64_t kLeastRows = 4;
+
 int64_t threads_for(const Context &context, const GemmRegion &area, int64_t k) {
-  return threads_worth(context,
-                       static_cast<double>(area.rows) * static_cast<double>(area.columns) * static_cast<double>(k));
+  const auto rows = static_cast<double>(std::max(area.rows, kLeastRows));
+  return threads_worth(context, rows * static_cast<double>(area.columns) * static_cast<double>(k));
 }
 
 // Returns the number of steps of a GEMM: one without a progress callback. Each step packs its rows of a and columns of b, so
