@@ -50,9 +50,11 @@ Decoder::Decoder(lpt_context *context, const ModelConfig &config, ModelWeights w
     : context_(context),
       config_(config),
       precision_(precision),
-      wide_(precision.floats()),
+      wide_(precision.wide()),
       capacity_(capacity),
-      embedding_(cast_to(context, weights.embedding, wide_)),
+      embedding_(has_scales(lpt_tensor_format(weights.embedding.get()))
+                     ? weights.embedding
+                     : cast_to(context, weights.embedding, precision.floats())),
       norm_(weights.norm),
       head_(pack(weights.head, precision.head)) {
   weights.head.reset();
@@ -67,7 +69,7 @@ Decoder::Decoder(lpt_context *context, const ModelConfig &config, ModelWeights w
   for (LayerWeights &source : weights.layers) {
     Layer &layer = layers_.emplace_back();
     for (size_t i = 0; i < kProjections; ++i) {
-      layer.matrices[i] = pack(source.matrices[i], wide_);
+      layer.matrices[i] = pack(source.matrices[i], precision.floats());
       source.matrices[i].reset();
     }
     layer.biases = source.biases;
@@ -216,6 +218,29 @@ void Decoder::run_layer(size_t index) {
   project(buffers_.gated.get(), layer, {kDown}, {buffers_.branch.get()});
 }
 
+// Writes the embeddings of tokens to the stream.
+void Decoder::embed(std::span<const int32_t> tokens) {
+  const auto rows = static_cast<int64_t>(tokens.size());
+  if (!has_scales(lpt_tensor_format(embedding_.get()))) {
+    lpt_tensor *made = nullptr;
+    lpt_tensor_description description = LPT_TENSOR_DESCRIPTION_INIT;
+    description.format = LPT_FORMAT_INT32;
+    description.data = const_cast<int32_t *>(tokens.data());
+    description.rank = 1;
+    description.extents = &rows;
+    description.flags = LPT_TENSOR_READ_ONLY;
+    check(context_, lpt_tensor_wrap(context_, &description, &made));
+    const Tensor indices(made);
+    check(context_, lpt_embedding_forward(context_, embedding_.get(), made, nullptr, buffers_.stream.get()));
+    return;
+  }
+  for (int64_t i = 0; i < rows; ++i) {
+    const Tensor from = view_of(context_, embedding_.get(), {tokens[static_cast<size_t>(i)], 0}, {1, config_.width});
+    const Tensor to = view_of(context_, buffers_.stream.get(), {i, 0}, {1, config_.width});
+    check(context_, lpt_dequantize(context_, from.get(), nullptr, to.get()));
+  }
+}
+
 const lpt_tensor *Decoder::forward(std::span<const int32_t> tokens) {
   const auto rows = static_cast<int64_t>(tokens.size());
   if (rows < 1 || rows > capacity_ - position_) {
@@ -223,16 +248,7 @@ const lpt_tensor *Decoder::forward(std::span<const int32_t> tokens) {
         fmt::format("{} tokens follow {} in the cache: expected 1 to {}", rows, position_, capacity_ - position_));
   }
   prepare(rows);
-  lpt_tensor *made = nullptr;
-  lpt_tensor_description description = LPT_TENSOR_DESCRIPTION_INIT;
-  description.format = LPT_FORMAT_INT32;
-  description.data = const_cast<int32_t *>(tokens.data());
-  description.rank = 1;
-  description.extents = &rows;
-  description.flags = LPT_TENSOR_READ_ONLY;
-  check(context_, lpt_tensor_wrap(context_, &description, &made));
-  const Tensor indices(made);
-  check(context_, lpt_embedding_forward(context_, embedding_.get(), made, nullptr, buffers_.stream.get()));
+  embed(tokens);
   for (size_t i = 0; i < layers_.size(); ++i) run_layer(i);
   normalize(true, norm_.get());
   position_ += rows;

@@ -18,9 +18,11 @@ struct Precision {
   // The matrix of the logits, if it is not quantized already: f32, bf16, or a format with scales.
   lpt_format head = LPT_FORMAT_BF16;
 
-  // The format of weights that are not quantized, and of activations before they are cast: bf16 or f32.
-  lpt_format floats() const { return activations == LPT_FORMAT_BF16 ? LPT_FORMAT_BF16 : LPT_FORMAT_F32; }
-  bool casts_activations() const { return activations != floats(); }
+  // The format of weights that are not quantized: bf16 or f32.
+  lpt_format floats() const { return activations == LPT_FORMAT_F32 ? LPT_FORMAT_F32 : LPT_FORMAT_BF16; }
+  // The format of activations before they are cast: bf16 or f32.
+  lpt_format wide() const { return activations == LPT_FORMAT_BF16 ? LPT_FORMAT_BF16 : LPT_FORMAT_F32; }
+  bool casts_activations() const { return activations != wide(); }
   bool operator==(const Precision &) const = default;
 };
 
@@ -54,7 +56,7 @@ class Decoder {
 
   // Packs another matrix of the same shape.
   void replace(size_t layer, size_t projection, const SharedTensor &matrix) {
-    layers_.at(layer).matrices.at(projection) = pack(matrix, wide_);
+    layers_.at(layer).matrices.at(projection) = pack(matrix, precision_.floats());
   }
 
   // Appends tokens to the cache. Returns the states before the head, tokens × width, which are valid until the next call.
@@ -81,6 +83,7 @@ class Decoder {
   };
 
   void make_cache(Layer &layer);
+  void embed(std::span<const int32_t> tokens);
   void prepare(int64_t rows);
   tool::Tensor pack(const SharedTensor &matrix, lpt_format format) const;
   // Returns the input as linear layers with quantized weights read it; `owner` keeps its memory.
@@ -96,7 +99,7 @@ class Decoder {
   lpt_context *context_;
   ModelConfig config_;
   Precision precision_;
-  lpt_format wide_;  // Precision::floats()
+  lpt_format wide_;  // Precision::wide()
   int64_t capacity_;
   int64_t position_ = 0;
   SharedTensor embedding_, norm_;

@@ -94,13 +94,14 @@ std::vector<int32_t> end_tokens_of(const std::string &file, const json &config) 
 }
 
 // A GGUF file has q and k for rotations of adjacent columns. The rows of a head are ordered for rotations of halves.
-std::vector<float> order_rows(const float *values, int64_t heads, int64_t head_width, int64_t columns) {
-  std::vector<float> ordered(static_cast<size_t>(heads * head_width * columns));
+template <typename Element>
+std::vector<Element> order_rows(const Element *rows, int64_t heads, int64_t head_width, int64_t row_length) {
+  std::vector<Element> ordered(static_cast<size_t>(heads * head_width * row_length));
   const int64_t half = head_width / 2;
   for (int64_t row = 0; row < heads * head_width; ++row) {
     const int64_t in_head = row % head_width;
     const int64_t source = row - in_head + 2 * (in_head % half) + in_head / half;
-    std::copy_n(values + source * columns, columns, ordered.begin() + row * columns);
+    std::copy_n(rows + source * row_length, row_length, ordered.begin() + row * row_length);
   }
   return ordered;
 }
@@ -212,7 +213,7 @@ Tensor ModelFiles::vector(const std::string &name, int64_t elements) const {
   return vector;
 }
 
-Tensor ModelFiles::matrix(const std::string &name, int64_t rows, int64_t columns) const {
+Tensor ModelFiles::matrix(const std::string &name, int64_t rows, int64_t columns, bool keeps_blocks) const {
   if (plan_ != nullptr) {
     const auto item = std::find_if(plan_->items.begin(), plan_->items.end(), [&](const tool::Item &one) {
       return one.action == tool::Action::kDecode && one.name == name;
@@ -232,19 +233,40 @@ Tensor ModelFiles::matrix(const std::string &name, int64_t rows, int64_t columns
     }
   }
   const tool::StoredTensor &tensor = stored(name, {rows, columns});
+  // Blocks of other layouts are imported as f32.
+  if (keeps_blocks && tensor.dtype->layout == LPT_FOREIGN_LAYOUT_GGML) {
+    return read_blocks(tensor, interleaved_heads(name));
+  }
   Tensor matrix = tool::make_matrix(context_, LPT_FORMAT_F32, rows, columns);
   read_numbers(tensor, matrix.get());
   order_halves(name, matrix.get());
   return matrix;
 }
 
+Tensor ModelFiles::read_blocks(const tool::StoredTensor &tensor, int64_t heads) const {
+  const int64_t rows = tensor.shape[0], columns = tensor.shape[1];
+  const auto row_bytes = static_cast<int64_t>(tensor.dtype->bytes_of(static_cast<size_t>(columns)));
+  std::vector<std::byte> bytes(static_cast<size_t>(rows * row_bytes));
+  checkpoint_.read(tensor, 0, bytes);
+  if (heads != 0) bytes = order_rows(bytes.data(), heads, config_.head_width, row_bytes);
+  Tensor matrix = tool::make_matrix(context_, tool::find_format(std::string(tensor.dtype->format)), rows, columns);
+  tool::check(context_,
+              lpt_foreign_layout_import(context_, bytes.data(), bytes.size(), tensor.dtype->layout, matrix.get()));
+  return matrix;
+}
+
+int64_t ModelFiles::interleaved_heads(const std::string &name) const {
+  if (!is_gguf_) return 0;
+  if (name.find(".q_proj.") != std::string::npos) return config_.heads;
+  return name.find(".k_proj.") != std::string::npos ? config_.key_heads : 0;
+}
+
 void ModelFiles::order_halves(const std::string &name, lpt_tensor *tensor) const {
-  const bool is_query = name.find(".q_proj.") != std::string::npos;
-  if (!is_gguf_ || (!is_query && name.find(".k_proj.") == std::string::npos)) return;
+  const int64_t heads = interleaved_heads(name);
+  if (heads == 0) return;
   auto *values = static_cast<float *>(lpt_tensor_data(tensor));
   const int64_t columns = lpt_tensor_rank(tensor) == 1 ? 1 : lpt_tensor_extent(tensor, 1);
-  const std::vector<float> ordered =
-      order_rows(values, is_query ? config_.heads : config_.key_heads, config_.head_width, columns);
+  const std::vector<float> ordered = order_rows(values, heads, config_.head_width, columns);
   std::copy(ordered.begin(), ordered.end(), values);
 }
 

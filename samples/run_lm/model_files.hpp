@@ -54,12 +54,16 @@ class ModelFiles {
   const tool::Dtype *dtype(const std::string &name) const;
   // Reads a vector of f32.
   tool::Tensor vector(const std::string &name, int64_t elements) const;
-  // Reads a matrix: in the format of the file if `lpt convert` or run_lm has quantized it, else in f32.
-  tool::Tensor matrix(const std::string &name, int64_t rows, int64_t columns) const;
+  // Reads a matrix: in the format of the file if `lpt convert` or run_lm has quantized it, else in f32. With `keeps_blocks`,
+  // GGUF blocks that are a format of LPT keep it.
+  tool::Tensor matrix(const std::string &name, int64_t rows, int64_t columns, bool keeps_blocks) const;
 
  private:
   const tool::StoredTensor &stored(const std::string &name, const std::vector<int64_t> &shape) const;
   void read_numbers(const tool::StoredTensor &tensor, lpt_tensor *target) const;
+  tool::Tensor read_blocks(const tool::StoredTensor &tensor, int64_t heads) const;
+  // Returns the heads of a tensor whose rows are in another order than those of Hugging Face; 0: the order is the same.
+  int64_t interleaved_heads(const std::string &name) const;
   void order_halves(const std::string &name, lpt_tensor *tensor) const;
 
   lpt_context *context_;

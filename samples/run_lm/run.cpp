@@ -41,12 +41,11 @@ struct Model {
   Tokenizer tokenizer;
   ModelWeights weights;
 
-  // Weights that are not quantized are in `floats`.
-  Model(const std::string &path, int32_t threads, lpt_format floats)
+  Model(const std::string &path, int32_t threads, lpt_format floats, bool keeps_codes)
       : context(tool::make_context(threads)),
         files(context.get(), path),
         tokenizer(files.tokenizer_file(), files.tokenizer_text()),
-        weights(load_weights(context.get(), files, floats)) {
+        weights(load_weights(context.get(), files, floats, keeps_codes)) {
     if (tokenizer.size() > files.config().vocabulary) {
       throw tool::Error(fmt::format("{}: has {} tokens: expected at most {}, the vocab_size of the model",
                                     files.tokenizer_file(), tokenizer.size(), files.config().vocabulary));
@@ -60,8 +59,14 @@ struct Model {
   }
 };
 
-Model load(const Options &options, lpt_format floats) {
-  return Model(options.model.empty() ? default_model() : options.model, options.threads, floats);
+std::string model_of(const Options &options) { return options.model.empty() ? default_model() : options.model; }
+
+// Loads a model whose weights are quantized or measured.
+Model load_in_f32(const Options &options) { return Model(model_of(options), options.threads, LPT_FORMAT_F32, false); }
+
+// Loads a model to run it.
+Model load(const Options &options, const Precision &precision) {
+  return Model(model_of(options), options.threads, precision.floats(), true);
 }
 
 // Returns the formats of the options.
@@ -117,7 +122,7 @@ FormatCosts costs_of(const Options &options, const Model &model, const Calibrati
 
 void run_generate(const Options &options) {
   const Precision precision = precision_of(options);
-  Model model = load(options, precision.floats());
+  Model model = load(options, precision);
   std::vector<int32_t> prompt = model.tokenizer.prefix();
   const std::string text = options.prompt_file.empty() ? options.prompt : tool::read_text(options.prompt_file);
   const std::vector<int32_t> tokens = model.tokenizer.encode(text);
@@ -141,7 +146,7 @@ void run_generate(const Options &options) {
 
 void run_perplexity(const Options &options) {
   const Precision precision = precision_of(options);
-  Model model = load(options, precision.floats());
+  Model model = load(options, precision);
   const auto windows = windows_of(model, options.texts, options.window, options.windows);
   lpt_context *context = model.context.get();
   const double bytes_per_weight = model.weights.bytes_per_weight(context, precision.floats());
@@ -149,7 +154,7 @@ void run_perplexity(const Options &options) {
   std::optional<Model> baseline_model;
   std::optional<Decoder> baseline;
   if (!options.baseline.empty()) {
-    baseline_model.emplace(options.baseline, options.threads, LPT_FORMAT_F32);
+    baseline_model.emplace(options.baseline, options.threads, LPT_FORMAT_F32, false);
     if (baseline_model->config().vocabulary != model.config().vocabulary) {
       throw tool::Error(fmt::format("--baseline has {} tokens: expected {}, those of --model",
                                     baseline_model->config().vocabulary, model.config().vocabulary));
@@ -171,7 +176,7 @@ void run_quantize(const Options &options) {
   const std::vector<lpt_format> candidates = formats_of(options);
   const Method method = find_method(options.methods.front());
   const lpt_format activations = precision_of(options).activations;
-  const Model model = load(options, LPT_FORMAT_F32);
+  const Model model = load_in_f32(options);
   check_not_quantized(model.weights);
   const bool is_chosen = !options.bytes_per_weight.empty();
   const Calibration calibration = method.needs_inputs() || is_chosen ? calibration_of(options, model) : Calibration();
@@ -210,7 +215,7 @@ void run_compare(const Options &options) {
   const std::vector<lpt_format> formats = formats_of(options);
   tool::check_text_target(options.out, options.texts);
   if (!options.json.empty()) tool::check_text_target(options.json, options.texts);
-  const Model model = load(options, LPT_FORMAT_F32);
+  const Model model = load_in_f32(options);
   check_not_quantized(model.weights);
   lpt_context *context = model.context.get();
   const bool needs_inputs =

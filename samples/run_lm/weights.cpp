@@ -60,10 +60,10 @@ std::string bias_name(int64_t layer, Projection projection) {
 std::string attention_norm_name(int64_t layer) { return layer_name(layer, "input_layernorm", "weight"); }
 std::string mlp_norm_name(int64_t layer) { return layer_name(layer, "post_attention_layernorm", "weight"); }
 
-ModelWeights load_weights(lpt_context *context, const ModelFiles &files, lpt_format floats) {
+ModelWeights load_weights(lpt_context *context, const ModelFiles &files, lpt_format floats, bool keeps_codes) {
   const ModelConfig &config = files.config();
   const auto matrix = [&](const std::string &name, int64_t rows, int64_t columns) {
-    const SharedTensor read = files.matrix(name, rows, columns);
+    const SharedTensor read = files.matrix(name, rows, columns, keeps_codes);
     return lpt_tensor_format(read.get()) == LPT_FORMAT_F32 ? cast_to(context, read, floats) : read;
   };
   ModelWeights weights;
@@ -82,8 +82,10 @@ ModelWeights load_weights(lpt_context *context, const ModelFiles &files, lpt_for
     one.attention_norm = files.vector(attention_norm_name(layer), config.width);
     one.mlp_norm = files.vector(mlp_norm_name(layer), config.width);
   }
-  // A quantized embedding would be decoded for each token; the table is kept as values.
-  weights.embedding = cast_to(context, weights.embedding, floats);
+  // A row of the embedding is decoded for each token, which requires blocks of one row.
+  const lpt_format format = lpt_tensor_format(weights.embedding.get());
+  const bool is_decoded_by_rows = has_scales(format) && tool::describe(format).block_rows == 1;
+  if (!keeps_codes || !is_decoded_by_rows) weights.embedding = cast_to(context, weights.embedding, floats);
   return weights;
 }
 

@@ -46,7 +46,9 @@ constexpr const char *kHeadName = "lm_head.weight";
 
 // Reads one tensor after the other. Matrices that are not quantized, and the embedding, are cast to `floats` at once, so that only
 // one of them is in f32.
-ModelWeights load_weights(lpt_context *context, const ModelFiles &files, lpt_format floats = LPT_FORMAT_F32);
+// With `keeps_codes`, GGUF blocks and a quantized embedding keep their codes if LPT has the format; otherwise they are decoded.
+ModelWeights load_weights(lpt_context *context, const ModelFiles &files, lpt_format floats = LPT_FORMAT_F32,
+                          bool keeps_codes = false);
 
 // Returns whether elements of the format have scales.
 bool has_scales(lpt_format format);

@@ -55,6 +55,8 @@ TEST(Evaluation, DrawsTokensOfTheNucleusByTheirProbability) {
   expect({.temperature = 1.0}, {0.1, 0.5, 0.15, 0.25});
   expect({.temperature = 1.0, .top_p = 0.7}, {0, 2.0 / 3, 0, 1.0 / 3});
   expect({.temperature = 1.0, .top_p = 0.0}, {0, 1, 0, 0});
+  const std::vector<float> equal(4);  // the first of equal tokens are kept
+  EXPECT_EQ(run_lm::draw_token(equal.data(), 4, {.temperature = 1.0, .top_p = 0.5}, 0.99), 1);
   const double sum = 0.01 + 0.25 + 0.0225 + 0.0625;
   expect({.temperature = 0.5}, {0.01 / sum, 0.25 / sum, 0.0225 / sum, 0.0625 / sum});
 }

@@ -123,6 +123,35 @@ TEST(Model, ReadsBlocksOfGguf) {
   EXPECT_EQ(loaded.files.dtype("model.embed_tokens.weight")->name, "F32");
 }
 
+// Blocks that are a format of LPT keep their codes, in layers, the head and the embedding.
+TEST(Model, KeepsBlocksOfGguf) {
+  const tool_tests::Workplace workplace;
+  for (const bool is_tied : {false, true}) {
+    TinyModel model;
+    model.width = model.hidden = 256;
+    model.head_width = 64;
+    model.is_tied = is_tied;
+    model.draw(14, false);
+    const std::map<std::string, tool_tests::GgufTensor> blocks = draw_blocks(model, true);
+    LoadedModel loaded(write_gguf(workplace, is_tied ? "tied.gguf" : "untied.gguf", model,
+                                  {.blocks = blocks, .tensors = {}, .entries = {}}));
+    const std::vector<int32_t> tokens = random_tokens(15, 20);
+    Decoder decoded = loaded.decoder();
+    EXPECT_LT(relative_difference(logits_of(decoded, tokens), model.logits(tokens)), kTolerance);
+    loaded.weights = load_weights(loaded.context.get(), loaded.files, LPT_FORMAT_BF16, true);
+    std::set<lpt_format> formats = {lpt_tensor_format(loaded.weights.embedding.get()),
+                                    lpt_tensor_format(loaded.weights.head.get())};
+    for (const run_lm::LayerWeights &layer : loaded.weights.layers) {
+      for (const auto &matrix : layer.matrices) formats.insert(lpt_tensor_format(matrix.get()));
+    }
+    const std::set<lpt_format> expected = {tool::find_format("int4_1x32"), tool::find_format("int8_1x32"),
+                                           tool::find_format("mxfp4")};
+    EXPECT_EQ(formats, expected);
+    Decoder kept = loaded.decoder();
+    EXPECT_LT(relative_difference(logits_of(kept, tokens), model.logits(tokens)), kTolerance);
+  }
+}
+
 // Weights that are read as bf16 give the logits of weights in f32 that a decoder casts. The decoder releases them.
 TEST(Model, HoldsTheWeightsOnce) {
   const tool_tests::Workplace workplace;

@@ -269,15 +269,43 @@ std::string write_folder(const tool_tests::Workplace &workplace, const std::stri
   return folder;
 }
 
-std::map<std::string, tool_tests::GgufTensor> draw_blocks(TinyModel &model) {
+namespace {
+
+// Blocks that are a format of LPT, with the scales that draw_blocks() sets.
+void decode_q4_0_of_scale(const uint8_t *block, float *values) {
+  for (size_t i = 0; i < 16; ++i) {
+    values[i] = 0x1p-5f * static_cast<float>((block[2 + i] & 15) - 8);
+    values[i + 16] = 0x1p-5f * static_cast<float>((block[2 + i] >> 4) - 8);
+  }
+}
+void decode_q8_0_of_scale(const uint8_t *block, float *values) {
+  for (size_t i = 0; i < 32; ++i) values[i] = 0x1p-11f * static_cast<float>(static_cast<int8_t>(block[2 + i]));
+}
+void decode_mxfp4_of_scale(const uint8_t *block, float *values) {
+  constexpr float kMagnitudes[] = {0, 0.5f, 1, 1.5f, 2, 3, 4, 6};
+  const auto value = [&](int code) { return (code < 8 ? 0x1p-5f : -0x1p-5f) * kMagnitudes[code % 8]; };
+  for (size_t i = 0; i < 16; ++i) {
+    values[i] = value(block[1 + i] & 15);
+    values[i + 16] = value(block[1 + i] >> 4);
+  }
+}
+
+}  // namespace
+
+std::map<std::string, tool_tests::GgufTensor> draw_blocks(TinyModel &model, bool are_formats) {
   // f16 scales and minima by their byte offset, so that values have a deviation near 1/16 and a mean near 0.
   struct Type {
     uint32_t number;
     std::vector<std::pair<size_t, uint16_t>> halves;
+    tool::DecodeBlock decode = tool::find_ggml_dtype(number)->decode;
   };
-  const std::vector<Type> types = {
+  const std::vector<Type> decoded = {
       {12, {{0, 0x0D00}, {2, 0x18B0}}},   {14, {{208, 0x0400}}}, {6, {{0, 0x1EF6}}}, {13, {{0, 0x08EB}, {2, 0x18B0}}},
       {10, {{80, 0x1D20}, {82, 0x2000}}}, {11, {{108, 0x1620}}}};
+  const std::vector<Type> formats = {{2, {{0, 0x2800}}, decode_q4_0_of_scale},
+                                     {8, {{0, 0x1000}}, decode_q8_0_of_scale},
+                                     {39, {{0, 0x3A7A}}, decode_mxfp4_of_scale}};
+  const std::vector<Type> &types = are_formats ? formats : decoded;
   lpt::test::Random random(99);
   std::map<std::string, tool_tests::GgufTensor> blocks;
   for (auto &[name, values] : model.tensors) {
@@ -293,7 +321,7 @@ std::map<std::string, tool_tests::GgufTensor> draw_blocks(TinyModel &model) {
         bytes[i * size + offset] = static_cast<char>(half & 255);
         bytes[i * size + offset + 1] = static_cast<char>(half >> 8);
       }
-      dtype.decode(reinterpret_cast<const uint8_t *>(&bytes[i * size]), &stored[i * static_cast<size_t>(dtype.block)]);
+      type.decode(reinterpret_cast<const uint8_t *>(&bytes[i * size]), &stored[i * static_cast<size_t>(dtype.block)]);
     }
     Values indices = values;
     std::iota(indices.numbers.begin(), indices.numbers.end(), 0.0f);
