@@ -3,7 +3,8 @@
 //
 //   attention_bench [THREADS] [ROUNDS] [--json FILE]
 //
-// The first tables are for one thread; THREADS above 1 add others. With ROUNDS of 0, only dot peaks are measured.
+// The first tables are for one thread; THREADS above 1 add others. With ROUNDS of 0, only dot peaks and the rate of reading memory
+// are measured.
 // Flops count visible pairs of queries and keys, for width w and value width v: 2 pairs (w + v) forward, 2 pairs (3 w + 2 v)
 // backward. The backward pass reads the output and the log of the sums. Each round measures the dot peak before each pass, so
 // that a drifting clock affects both.
@@ -12,6 +13,7 @@
 #include <cstdlib>
 #include <functional>
 #include <iterator>
+#include <numeric>
 #include <random>
 #include <string>
 #include <thread>
@@ -25,7 +27,7 @@ namespace lpt::bench {
 namespace {
 
 constexpr double kTarget = 0.7, kExaqTarget = 1.35, kVisitSeconds = 0.01;
-constexpr int kPeakRuns = 5;  // without rounds
+constexpr int kPeakRuns = 5, kReadRuns = 7;  // without rounds
 
 struct AttentionShape {
   int64_t batch, heads, positions, width;
@@ -79,21 +81,31 @@ std::string text_of(const AttentionShape &shape) {
 // Returns the highest rate of one thread for elements in bf16: of tiles, of dot products of vectors, or of f32.
 double bf16_peak() { return std::max({dot_peak(Dot::kBf16Tiles), dot_peak(Dot::kBf16), dot_peak(Dot::kF32)}); }
 
-// Returns the sum over concurrent threads.
-double peak_of(const Type &type, int threads) {
-  std::vector<double> peaks(static_cast<size_t>(threads));
-  const auto measure = [&](size_t thread) {
-    peaks[thread] = type.dot == Dot::kBf16 ? bf16_peak() : dot_peak(type.dot);
-  };
+// Returns the sum of measure(thread) over concurrent threads.
+double sum_over_threads(int threads, const std::function<double(size_t)> &measure) {
+  std::vector<double> rates(static_cast<size_t>(threads));
   std::vector<std::thread> others;
-  for (size_t i = 1; i < peaks.size(); ++i) others.emplace_back(measure, i);
-  measure(0);
-  double sum = peaks[0];
-  for (size_t i = 1; i < peaks.size(); ++i) {
-    others[i - 1].join();
-    sum += peaks[i];
+  for (size_t i = 1; i < rates.size(); ++i) others.emplace_back([&, i] { rates[i] = measure(i); });
+  rates[0] = measure(0);
+  for (std::thread &other : others) other.join();
+  return std::accumulate(rates.begin(), rates.end(), 0.0);
+}
+
+double peak_of(const Type &type, int threads) {
+  return sum_over_threads(threads, [&](size_t) { return type.dot == Dot::kBf16 ? bf16_peak() : dot_peak(type.dot); });
+}
+
+// Returns the GB/s of threads that read memory which no cache holds: the best of some runs.
+double read_rate(int threads) {
+  const size_t part = (size_t{1} << 30) / static_cast<size_t>(threads);
+  const std::vector<char> memory(part * static_cast<size_t>(threads), 1);
+  double best = 0;
+  for (int run = 0; run < kReadRuns; ++run) {
+    best = std::max(best, sum_over_threads(threads, [&](size_t thread) {
+                      return static_cast<double>(part) / read_seconds(memory.data() + thread * part, part) * 1e-9;
+                    }));
   }
-  return sum;
+  return best;
 }
 
 // The tensors of one shape and type, and both passes.
@@ -236,6 +248,9 @@ class Table {
       for (int run = rounds_ > 0 ? kPeakRuns : 0; run < kPeakRuns; ++run) peak(kTypes[i]);
       report_.add({kTypes[i].name, fixed(median(peaks_[i]), 1)});
     }
+    if (rounds_ > 0) return;
+    report_.begin("memory-" + std::to_string(threads_), threads_, "GB/s", {{"memory", -8}, {"GB/s", 8}});
+    report_.add({"read", fixed(read_rate(threads_), 1)});
   }
 
  private:
@@ -312,7 +327,7 @@ int main(int count, char **words) {
   double threads = 1, rounds = 7;
   lpt::bench::Report report(count, words, "Attention relative to the dot peak, on one thread and on more",
                             {{"THREADS", "Threads of a second table; 1: none", &threads, 1, 4096},
-                             {"ROUNDS", "Rounds of each pass; 0: dot peaks alone", &rounds}});
+                             {"ROUNDS", "Rounds of each pass; 0: dot peaks and reads of memory alone", &rounds}});
   lpt::bench::Table(1, static_cast<int>(rounds), report).run();
   if (threads > 1) lpt::bench::Table(static_cast<int>(threads), static_cast<int>(rounds), report).run();
   return report.end();

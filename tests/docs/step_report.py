@@ -133,6 +133,10 @@ class StepReport(unittest.TestCase):
             rows = tables[f"attention-{threads}"]["rows"]
             self.assertEqual([len(rows), len({row[0] for row in rows})], [28, 28])
             self.assertEqual(len({row[0] for row in tables[f"softmax-{threads}"]["rows"]}), 9)
+        subprocess.run([bench, "1", "0", "--json", self.report], stdout=subprocess.DEVNULL, check=True)
+        limits = json.loads(self.report.read_text(encoding="utf-8"))["tables"]
+        self.assertEqual(list(limits), ["peaks-1", "memory-1"])
+        self.assertGreater(float(limits["memory-1"]["rows"][0][1]), 0)
 
 
 if __name__ == "__main__":
