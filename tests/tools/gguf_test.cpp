@@ -5,12 +5,15 @@
 
 #include <algorithm>
 #include <cstring>
+#include <filesystem>
+#include <functional>
 #include <limits>
 #include <nlohmann/json.hpp>
 
 #include "checkpoint.hpp"
 #include "convert.hpp"
 #include "error.hpp"
+#include "file.hpp"
 #include "gguf_image.hpp"
 #include "image.hpp"
 #include "inspect.hpp"
@@ -121,6 +124,98 @@ TEST(Gguf, ReadsAnyOrderAndNoPadding) {
   EXPECT_EQ(header.tensors[2].name, "second");
   EXPECT_EQ(header.tensors[3].bytes(), 4u);
   EXPECT_TRUE(header_of(GgufImage()).tensors.empty());
+}
+
+// A model in three parts, as llama.cpp splits it.
+struct Parts {
+  struct Part {
+    uint16_t number, count;
+    std::vector<GgufTensor> tensors;
+  };
+  std::vector<Part> parts = {{0, 3, {{"b", {32}, kF32, std::string(128, '\1')}}},
+                             {1, 3, {{"a", {64}, kF32, std::string(256, '\2')}, {"d", {2}, kF32, "12345678"}}},
+                             {2, 3, {{"c", {32}, kQ8_0, random_blocks(kQ8_0, 1, 5)}}}};
+  int32_t total = 4;
+
+  static std::string name(size_t number) { return "m-0000" + std::to_string(number + 1) + "-of-00003.gguf"; }
+  // Returns the path of the first part.
+  std::string write(const Workplace &workplace) const {
+    for (size_t i = 0; i < parts.size(); ++i) {
+      GgufImage image = gguf_image(parts[i].tensors);
+      image.entries.push_back(gguf_entry("split.no", 2, bytes_of<uint16_t>({parts[i].number})));
+      image.entries.push_back(gguf_entry("split.count", 2, bytes_of<uint16_t>({parts[i].count})));
+      image.entries.push_back(gguf_entry("split.tensors.count", 5, bytes_of<int32_t>({total})));
+      workplace.write(name(i), image.bytes());
+    }
+    return workplace.path(name(0));
+  }
+};
+
+TEST(Gguf, ReadsAllParts) {
+  const Workplace workplace;
+  const Parts parts;
+  std::vector<GgufTensor> all;
+  for (const auto &part : parts.parts) all.insert(all.end(), part.tensors.begin(), part.tensors.end());
+  const std::string path = parts.write(workplace), whole = workplace.write("whole.gguf", gguf_image(all).bytes());
+  const tool::Checkpoint file(path);
+  EXPECT_EQ(file.shards(), (std::vector<std::string>{Parts::name(0), Parts::name(1), Parts::name(2)}));
+  EXPECT_EQ(file.files().size(), 3u);
+  EXPECT_EQ(file.data_bytes(), 128u + 256 + 8 + 34);
+  ASSERT_NE(file.find("d"), nullptr);
+  EXPECT_EQ(file.find("d")->shard, 1u);
+  std::string read(8, '\0');
+  file.read(*file.find("d"), 0, std::as_writable_bytes(std::span(read)));
+  EXPECT_EQ(read, "12345678");
+  std::vector<std::string> outputs;
+  for (const std::string &input : {path, whole}) {
+    const std::string output = workplace.path("out" + std::to_string(outputs.size()));
+    ASSERT_EQ(run_lpt(workplace, {"convert", input, output, "--to", "f32", "--quiet"}).status, 0);
+    outputs.push_back(tool::read_text(output));
+  }
+  EXPECT_EQ(outputs[0], outputs[1]);
+}
+
+TEST(Gguf, RejectsPartsThatDoNotAgree) {
+  const auto reject = [](const Parts &parts, const std::function<std::string(const Workplace &)> &path,
+                         const std::string &words) {
+    const Workplace workplace;
+    parts.write(workplace);
+    try {
+      const tool::Checkpoint file(path(workplace));
+      ADD_FAILURE() << "accepted: " << words;
+    } catch (const tool::Error &error) {
+      EXPECT_NE(std::string(error.what()).find(words), std::string::npos) << error.what();
+    }
+  };
+  const auto first = [](const Workplace &workplace) { return workplace.path(Parts::name(0)); };
+  const auto with = [&](const std::function<void(Parts &)> &change, const std::string &words) {
+    Parts parts;
+    change(parts);
+    reject(parts, first, words);
+  };
+  reject(
+      {}, [](const Workplace &workplace) { return workplace.path(Parts::name(1)); },
+      "is part 2 of 3 of a model: expected the path of part 1");
+  reject(
+      {},
+      [&](const Workplace &workplace) {
+        std::filesystem::rename(first(workplace), workplace.path("m.gguf"));
+        return workplace.path("m.gguf");
+      },
+      "expected a name that ends with -00001-of-00003.gguf");
+  reject(
+      {},
+      [&](const Workplace &workplace) {
+        std::filesystem::remove(workplace.path(Parts::name(2)));
+        return first(workplace);
+      },
+      "part \"m-00003-of-00003.gguf\" is missing");
+  with([](Parts &parts) { parts.parts[1].number = 2; }, "is part 3 of 3: expected part 2 of 3");
+  with([](Parts &parts) { parts.parts[2].count = 4; }, "is part 3 of 4: expected part 3 of 3");
+  with([](Parts &parts) { parts.total = 5; }, "the parts have 4 tensors: expected 5, split.tensors.count");
+  with([](Parts &parts) { parts.parts[2].tensors[0].name = "a"; }, "\"a\" occurs twice");
+  with([](Parts &parts) { parts.parts[0].count = 0; }, "split.count is 0: expected 1 to 99999");
+  with([](Parts &parts) { parts.parts[1].number = 3; }, "split.no is 3: expected 0 to 2");
 }
 
 // Elements and bytes of a block: gguf.constants.GGML_QUANT_SIZES of the package gguf 0.19.0.

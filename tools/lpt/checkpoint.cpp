@@ -96,11 +96,51 @@ Checkpoint::Checkpoint(const std::string &path, const HeaderMemory &memory) : pa
 
 void Checkpoint::read_file(File file, const HeaderMemory &memory) {
   Digest digest;
-  FileHeader read = is_gguf_file(file) ? read_gguf(file, memory, digest) : read_safetensors(file, memory, digest);
-  header_digest_ = digest.value();
+  const bool is_gguf = is_gguf_file(file);
+  FileHeader read = is_gguf ? read_gguf(file, memory, digest) : read_safetensors(file, memory, digest);
+  const GgufPart part = is_gguf ? part_of_gguf(file.path(), read.header) : GgufPart();
   held_bytes_ = read.held_bytes;
   header_ = std::move(read.header);
   shards_.push_back({std::move(file), read.data_offset});
+  if (part.count > 1) read_gguf_parts(part, memory, digest);
+  header_digest_ = digest.value();
+}
+
+void Checkpoint::read_gguf_parts(const GgufPart &first, const HeaderMemory &memory, Digest &digest) {
+  const std::string path = files_.front();  // files_ grows
+  if (first.number != 0) {
+    throw Error(fmt::format("{}: is part {} of {} of a model: expected the path of part 1", path, first.number + 1,
+                            first.count));
+  }
+  HeaderMemory rest = memory;
+  for (const std::string &name : names_of_parts(path, first.count)) {
+    shard_names_.push_back(std::filesystem::path(name).filename().string());
+    if (shard_names_.size() == 1) continue;
+    if (!file_exists(name)) {
+      throw Error(fmt::format("{}: part {} is missing: expected it in the same directory", path,
+                              in_quotes(shard_names_.back())));
+    }
+    File file = File::open_to_read(name);
+    rest.before = held_bytes_;
+    FileHeader read = read_gguf(file, rest, digest);
+    const GgufPart part = part_of_gguf(name, read.header);
+    if (part.number != shards_.size() || part.count != first.count) {
+      throw Error(fmt::format("{}: is part {} of {}: expected part {} of {}", name, part.number + 1, part.count,
+                              shards_.size() + 1, first.count));
+    }
+    for (StoredTensor &tensor : read.header.tensors) {
+      tensor.shard = static_cast<uint32_t>(shards_.size());
+      header_.tensors.push_back(std::move(tensor));
+    }
+    held_bytes_ = read.held_bytes;
+    files_.push_back(name);
+    shards_.push_back({std::move(file), read.data_offset});
+  }
+  sort_names(path, header_);
+  if (first.tensors != 0 && first.tensors != header_.tensors.size()) {
+    throw Error(fmt::format("{}: the parts have {} tensors: expected {}, split.tensors.count", path,
+                            header_.tensors.size(), first.tensors));
+  }
 }
 
 void Checkpoint::read_shards(const File &index_file, const HeaderMemory &memory) {

@@ -1,5 +1,5 @@
-// The tensors of a model: a safetensors file, a GGUF file, or several safetensors files with an index. The other parts of the
-// tool read every kind through this class.
+// The tensors of a model: a safetensors file, several of them with an index, a GGUF file, or the parts of one. The other parts of
+// the tool read every kind through this class.
 #pragma once
 
 #include <span>
@@ -13,9 +13,12 @@
 
 namespace tool {
 
+class Digest;
+struct GgufPart;
+
 class Checkpoint {
  public:
-  // `path` is a file, an index, or a directory with one of them.
+  // `path` is a file, an index, a directory with one of them, or the first part of a GGUF file.
   explicit Checkpoint(const std::string &path, const HeaderMemory &memory = {});
 
   const std::string &path() const { return path_; }
@@ -39,6 +42,7 @@ class Checkpoint {
   };
 
   void read_file(File file, const HeaderMemory &memory);
+  void read_gguf_parts(const GgufPart &first, const HeaderMemory &memory, Digest &digest);
   void read_shards(const File &index_file, const HeaderMemory &memory);
   void add_shard(File file, FileHeader read, const ShardIndex &index);
   void check_complete(const ShardIndex &index) const;

@@ -273,7 +273,45 @@ class GgufParser {
   std::unordered_set<std::string> keys_;
 };
 
+constexpr uint64_t kMostParts = 99999;  // five digits
+
+std::string part_suffix(uint64_t number, uint64_t count) {
+  return fmt::format("-{:05}-of-{:05}.gguf", number + 1, count);
+}
+
 }  // namespace
+
+GgufPart part_of_gguf(const std::string &file, const Header &header) {
+  const auto number = [&](const char *key, uint64_t otherwise, uint64_t low, uint64_t high) {
+    const auto entry = std::find_if(header.entries.begin(), header.entries.end(),
+                                    [&](const MetadataEntry &one) { return one.key == key; });
+    if (entry == header.entries.end()) return otherwise;
+    uint64_t value = 0;
+    const char *const end = entry->value.data() + entry->value.size();
+    const auto [stop, problem] = std::from_chars(entry->value.data(), end, value);
+    if (problem != std::errc() || stop != end || entry->count != 0 || value < low || value > high) {
+      throw Error(fmt::format("{}: {} is {}: expected {} to {}", file, key, entry->value, low, high));
+    }
+    return value;
+  };
+  GgufPart part;
+  part.count = number("split.count", 1, 1, kMostParts);
+  part.number = number("split.no", 0, 0, part.count - 1);
+  part.tensors = number("split.tensors.count", 0, 0, INT64_MAX);
+  return part;
+}
+
+std::vector<std::string> names_of_parts(const std::string &first, uint64_t count) {
+  const std::string suffix = part_suffix(0, count);
+  if (!first.ends_with(suffix)) {
+    throw Error(fmt::format("{}: is the first of {} parts of a model: expected a name that ends with {}", first, count,
+                            suffix));
+  }
+  const std::string begin = first.substr(0, first.size() - suffix.size());
+  std::vector<std::string> names;
+  for (uint64_t i = 0; i < count; ++i) names.push_back(begin + part_suffix(i, count));
+  return names;
+}
 
 bool is_gguf(std::span<const std::byte> prefix) {
   return std::string_view(reinterpret_cast<const char *>(prefix.data()), prefix.size()).starts_with(kMagic);
