@@ -221,7 +221,7 @@ def rate_text(rate):
     return f"{rate:.1f}" if rate < 100 else f"{rate:.0f}"
 
 
-def table_of(name, by_threads, read_rates, rounds, parameters):
+def table_of(name, by_threads, read_rates, rounds):
     columns = ["weights, activations", "MB per token"]
     rows = {runner.name: [runner.name, f"{runner.read_bytes() / 1e6:.0f}"] for runner in next(iter(by_threads.values()))}
     for threads, runners in by_threads.items():
@@ -241,8 +241,7 @@ def table_of(name, by_threads, read_rates, rounds, parameters):
     rates = ", ".join(f"{read_rates[threads]:.1f} GB/s on {threads}" for threads in by_threads)
     picture = {"kind": "bars", "title": f"{name}: new tokens per second", "axis": "tokens/s", "labels": columns[0],
                "series": [column for column in columns if column.startswith("decode,")]}
-    unit = (f"tokens/s, medians of {rounds} rounds; ratios are to PyTorch, and to the faster type of llama.cpp; {parameters / 1e6:.0f} million weights; "
-            f"reads: {rates}")
+    unit = f"tokens/s, medians of {rounds} rounds; reads of memory: {rates}"
     return {"unit": unit, "columns": columns, "rows": list(rows.values()), "picture": picture}
 
 
@@ -258,7 +257,7 @@ def report_of(settings):
                 write_random_model(small_model(), model)
             makers = runners_of(model, folder, settings)
             by_threads = {threads: measure(makers, threads, settings.rounds) for threads in settings.threads}
-            tables[key] = table_of(title, by_threads, read_rates, settings.rounds, sum(sizes_of(model)[:2]))
+            tables[key] = table_of(title, by_threads, read_rates, settings.rounds)
     return {key: limits[key] for key in ("build", "machine")} | {"load": load, "tables": tables}
 
 
