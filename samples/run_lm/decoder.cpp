@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include "lpt/research/exaq.h"
+
 namespace run_lm {
 
 namespace {
@@ -114,6 +116,11 @@ size_t Decoder::cache_bytes() const {
   return bytes;
 }
 
+void Decoder::set_levels(int32_t bits, const std::vector<double> &clips) {
+  level_bits_ = bits;
+  for (size_t i = 0; i < layers_.size(); ++i) layers_[i].clip = clips.at(i);
+}
+
 void Decoder::clear() {
   for (const Layer &layer : layers_) check(context_, lpt_kv_cache_truncate(context_, layer.cache.get(), nullptr));
   position_ = 0;
@@ -154,6 +161,9 @@ void Decoder::rotate(const lpt_tensor *input, int64_t heads, lpt_tensor *output)
 void Decoder::attend(const Layer &layer) {
   rotate(buffers_.query.get(), config_.heads, buffers_.rotated.get());
   rotate(buffers_.key.get(), config_.key_heads, buffers_.key.get());
+  if (observe_attention) {
+    observe_attention(static_cast<size_t>(&layer - layers_.data()), buffers_.rotated.get(), buffers_.key.get());
+  }
   check(context_,
         lpt_kv_cache_append(context_, layer.cache.get(), heads_of(buffers_.key.get(), config_.key_heads).get(),
                             heads_of(buffers_.value.get(), config_.key_heads).get(), nullptr));
@@ -161,6 +171,10 @@ void Decoder::attend(const Layer &layer) {
   options.is_causal = 1;
   options.window = config_.window;
   options.key_lengths = layer.lengths.get();
+  lpt_exaq_options levels = LPT_EXAQ_OPTIONS_INIT;
+  levels.bits = level_bits_;
+  levels.clip = layer.clip;
+  if (level_bits_ != 0) options.exaq = &levels;
   check(context_,
         lpt_attention_forward(context_, heads_of(buffers_.rotated.get(), config_.heads).get(), layer.keys.get(),
                               layer.values.get(), &options, heads_of(buffers_.attended.get(), config_.heads).get()));

@@ -65,8 +65,13 @@ class Decoder {
   const lpt_tensor *logits(const lpt_tensor *states);
   const lpt_tensor *last_logits(const lpt_tensor *states);  // of the last row
 
+  // Rounds the arguments of exp in attention to 2^bits levels (EXAQ), from the clip of each layer to 0.
+  void set_levels(int32_t bits, const std::vector<double> &clips);
+
   // Receives the input of linear layers as f32 or bf16, rows × columns. Empty: none.
   std::function<void(size_t layer, Input input, const lpt_tensor *values)> observe;
+  // Receives rotated queries and keys, rows × columns of all heads. Empty: none.
+  std::function<void(size_t layer, const lpt_tensor *queries, const lpt_tensor *keys)> observe_attention;
 
  private:
   struct Layer {
@@ -75,6 +80,7 @@ class Decoder {
     SharedTensor attention_norm, mlp_norm;
     KvCache cache;
     tool::Tensor keys, values, lengths;  // of the cache
+    double clip = 0.0;                   // of EXAQ
   };
   // Tensors of one number of rows.
   struct Buffers {
@@ -102,6 +108,7 @@ class Decoder {
   lpt_format wide_;  // Precision::wide()
   int64_t capacity_;
   int64_t position_ = 0;
+  int32_t level_bits_ = 0;  // of EXAQ; 0: the softmax is not rounded
   SharedTensor embedding_, norm_;
   tool::Tensor head_, frequencies_, logits_;
   std::vector<Layer> layers_;

@@ -78,6 +78,11 @@ void declare_perplexity(CLI::App &app, Options &options) {
   declare_precision(command, options);
   declare_texts(command, options);
   command.add_option("--baseline", options.baseline, "Model of the same tokens: its divergence in f32 is measured");
+  command
+      .add_option("--softmax-bits", options.softmax_bits,
+                  "Levels of the softmax of attention: 2, 3 or 4 bits (EXAQ); needs --calibration; 0: not rounded")
+      ->capture_default_str();
+  declare_calibration(command, options);
 }
 
 void declare_quantize(CLI::App &app, Options &options) {
@@ -147,6 +152,7 @@ Options parse_options(int argument_count, char **arguments) {
     throw Error(fmt::format("--format has {} formats: expected one, or --bytes-per-weight", options.formats.size()));
   }
   for (const double bytes : options.bytes_per_weight) check_between("--bytes-per-weight", bytes, 0, 4);
+  if (options.softmax_bits != 0) check_between("--softmax-bits", options.softmax_bits, 2, 4);
   check_between("--threads", options.threads, 0, 4096);
   check_between("--tokens", static_cast<double>(options.sampling.tokens), 1, 1 << 30);
   check_between("--temperature", options.sampling.temperature, 0, 100);

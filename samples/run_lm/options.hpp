@@ -24,8 +24,9 @@ struct Options {
 
   std::vector<std::string> texts;
   int64_t window = 512;
-  int64_t windows = 0;   // of all texts; 0: all
-  std::string baseline;  // a model to compare predictions with
+  int64_t windows = 0;       // of all texts; 0: all
+  std::string baseline;      // a model to compare predictions with
+  int32_t softmax_bits = 0;  // of EXAQ; 0: the softmax is not rounded
 
   std::vector<std::string> formats;
   std::vector<std::string> methods;

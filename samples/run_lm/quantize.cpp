@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 
 #include "../lm/random.hpp"
 
@@ -287,6 +288,56 @@ Calibration calibrate(lpt_context *context, const ModelConfig &config, const Mod
     report(static_cast<size_t>(window) + 1);
   }
   return calibration;
+}
+
+std::vector<double> measure_clips(lpt_context *context, const ModelConfig &config, const ModelWeights &weights,
+                                  const std::vector<Window> &windows, int32_t bits, const Report &report) {
+  struct Sums {
+    double count = 0.0, arguments = 0.0, squares = 0.0;
+  };
+  std::vector<Sums> sums(static_cast<size_t>(config.layers));
+  int64_t longest = 1;
+  for (const Window &window : windows) longest = std::max(longest, std::ssize(window));
+  Decoder decoder(context, config, weights, kInF32, longest);
+  decoder.observe_attention = [&](size_t layer, const lpt_tensor *queries, const lpt_tensor *keys) {
+    const int64_t rows = lpt_tensor_extent(queries, 0), width = config.head_width;
+    const Tensor scores = make_matrix(context, LPT_FORMAT_F32, rows, rows);
+    lpt_gemm_options options = LPT_GEMM_OPTIONS_INIT;
+    options.is_b_transposed = 1;
+    options.alpha = 1.0 / std::sqrt(static_cast<double>(width));
+    for (int64_t head = 0; head < config.heads; ++head) {
+      const int64_t shared = head / (config.heads / config.key_heads);
+      const Tensor query = view_of(context, queries, {0, head * width}, {rows, width});
+      const Tensor key = view_of(context, keys, {0, shared * width}, {rows, width});
+      check(context, lpt_gemm(context, query.get(), key.get(), &options, scores.get()));
+      const std::span<float> values = values_of(scores.get());
+      for (int64_t i = 0; i < rows; ++i) {
+        const int64_t first = config.window == 0 ? 0 : std::max<int64_t>(i + 1 - config.window, 0);
+        const auto row = values.subspan(static_cast<size_t>(i * rows + first), static_cast<size_t>(i + 1 - first));
+        const float top = *std::max_element(row.begin(), row.end());
+        for (const float score : row) {
+          const double argument = static_cast<double>(score) - static_cast<double>(top);
+          sums[layer].arguments += argument;
+          sums[layer].squares += argument * argument;
+        }
+        sums[layer].count += static_cast<double>(row.size());
+      }
+    }
+  };
+  for (size_t i = 0; i < windows.size(); ++i) {
+    decoder.clear();
+    decoder.forward(windows[i]);
+    report(i + 1);
+  }
+  // Of arXiv 2410.03185, as lpt/research/exaq.h has them.
+  constexpr double kSlopes[] = {1.66, 1.75, 1.83}, kOffsets[] = {1.85, 2.06, 2.27};
+  std::vector<double> clips;
+  for (const Sums &layer : sums) {
+    const double mean = layer.arguments / layer.count;
+    const double deviation = std::sqrt(std::max(layer.squares / layer.count - mean * mean, 0.0));
+    clips.push_back(-kSlopes[bits - 2] * deviation - kOffsets[bits - 2]);
+  }
+  return clips;
 }
 
 ModelWeights fit_weights(lpt_context *context, const ModelConfig &config, const ModelWeights &weights,

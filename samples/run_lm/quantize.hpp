@@ -47,6 +47,10 @@ void check_not_quantized(const ModelWeights &weights);
 Calibration calibrate(lpt_context *context, const ModelConfig &config, const ModelWeights &weights,
                       const std::vector<Window> &windows, const Report &report);
 
+// Returns the clip of EXAQ for each layer: of the deviation of the arguments of exp in attention, of the model in f32.
+std::vector<double> measure_clips(lpt_context *context, const ModelConfig &config, const ModelWeights &weights,
+                                  const std::vector<Window> &windows, int32_t bits, const Report &report);
+
 // Returns the weights with matrices of the formats. `weights` are f32; `calibration` may be empty if the method needs no inputs.
 // Factors divide the norm before a layer, the rows of up before down, or the rows of the values before the output of attention.
 // `report` receives the number of complete layers.

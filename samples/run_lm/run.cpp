@@ -97,13 +97,25 @@ std::vector<Window> windows_of(const Model &model, const std::vector<std::string
   return read_windows(model.tokenizer, texts, length, count);
 }
 
-Calibration calibration_of(const Options &options, const Model &model) {
+std::vector<Window> calibration_windows(const Options &options, const Model &model) {
   if (options.calibration.empty()) {
-    throw tool::Error("--calibration is missing: expected text files for methods other than nearest");
+    throw tool::Error("--calibration is missing: expected text files, for methods other than nearest and for EXAQ");
   }
-  const auto windows = windows_of(model, options.calibration, options.window, options.calibration_windows);
+  return windows_of(model, options.calibration, options.window, options.calibration_windows);
+}
+
+Calibration calibration_of(const Options &options, const Model &model) {
+  const auto windows = calibration_windows(options, model);
   return calibrate(model.context.get(), model.config(), model.weights, windows,
                    progress_of(options, windows.size(), "calibration"));
+}
+
+// Returns the clips of all layers; none without EXAQ.
+std::vector<double> clips_of(const Options &options, const Model &model) {
+  if (options.softmax_bits == 0) return {};
+  const auto windows = calibration_windows(options, model);
+  return measure_clips(model.context.get(), model.config(), model.weights, windows, options.softmax_bits,
+                       progress_of(options, windows.size(), "calibration"));
 }
 
 std::vector<lpt_format> formats_of(const Options &options) {
@@ -150,7 +162,9 @@ void run_perplexity(const Options &options) {
   const auto windows = windows_of(model, options.texts, options.window, options.windows);
   lpt_context *context = model.context.get();
   const double bytes_per_weight = model.weights.bytes_per_weight(context, precision.floats());
+  const std::vector<double> clips = clips_of(options, model);
   Decoder decoder = model.take_decoder(precision, options.window);
+  if (!clips.empty()) decoder.set_levels(options.softmax_bits, clips);
   std::optional<Model> baseline_model;
   std::optional<Decoder> baseline;
   if (!options.baseline.empty()) {

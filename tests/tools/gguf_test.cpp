@@ -161,6 +161,7 @@ TEST(Gguf, ReadsAllParts) {
   EXPECT_EQ(file.shards(), (std::vector<std::string>{Parts::name(0), Parts::name(1), Parts::name(2)}));
   EXPECT_EQ(file.files().size(), 3u);
   EXPECT_EQ(file.data_bytes(), 128u + 256 + 8 + 34);
+  EXPECT_EQ(tool::Checkpoint(path, {UINT64_MAX, 100, 0}).held_bytes(), 100u * (4 + 3 * 4));  // tensors and entries
   ASSERT_NE(file.find("d"), nullptr);
   EXPECT_EQ(file.find("d")->shard, 1u);
   std::string read(8, '\0');

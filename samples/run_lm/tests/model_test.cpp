@@ -5,6 +5,7 @@
 #include <set>
 
 #include "../json_fields.hpp"
+#include "../quantize.hpp"
 #include "../tokenizer.hpp"
 #include "loaded_model.hpp"
 #include "tiny_model.hpp"
@@ -194,6 +195,52 @@ TEST(Model, CastsTheHead) {
     }
   }
   EXPECT_THROW(run_lm::check_precision({LPT_FORMAT_BF16, LPT_FORMAT_BF16, LPT_FORMAT_INT8}), tool::Error);
+}
+
+// EXAQ with the clips of the paper, against the model in f64. A score near the middle of two levels may have the other level.
+TEST(Model, RoundsTheSoftmax) {
+  constexpr double kSlopes[] = {1.66, 1.75, 1.83}, kOffsets[] = {1.85, 2.06, 2.27};
+  const tool_tests::Workplace workplace;
+  const std::vector<run_lm::Window> windows = {random_tokens(16, 30), random_tokens(17, 20)};
+  for (const int64_t window : {0, 7}) {
+    TinyModel model;
+    model.window = window;
+    model.draw(18, true);
+    for (auto &[name, values] : model.tensors) {
+      const bool is_key = name.find("k_proj.weight") != std::string::npos;
+      for (float &number : values.numbers) number *= is_key ? 4.0f : 1.0f;  // weights that differ
+    }
+    const LoadedModel loaded(write_folder(workplace, "window" + std::to_string(window), model, false));
+    std::vector<std::vector<double>> all(2), arguments;
+    for (const run_lm::Window &tokens : windows) {
+      model.logits(tokens, &arguments);
+      for (size_t i = 0; i < 2; ++i) all[i].insert(all[i].end(), arguments[i].begin(), arguments[i].end());
+    }
+    const std::vector<int32_t> tokens = random_tokens(19, 40);
+    const auto exact = model.logits(tokens);
+    for (int32_t bits = 2; bits <= 4; ++bits) {
+      const std::vector<double> clips =
+          measure_clips(loaded.context.get(), loaded.files.config(), loaded.weights, windows, bits, kIgnore);
+      ASSERT_EQ(clips.size(), 2u);
+      for (size_t i = 0; i < 2; ++i) {
+        const auto count = static_cast<double>(all[i].size());
+        double mean = 0.0, square = 0.0;
+        for (const double argument : all[i]) mean += argument / count;
+        for (const double argument : all[i]) square += (argument - mean) * (argument - mean) / count;
+        EXPECT_NEAR(clips[i], -kSlopes[bits - 2] * std::sqrt(square) - kOffsets[bits - 2], 1e-4) << bits << " " << i;
+      }
+      TinyModel rounded = model;
+      rounded.softmax_bits = bits;
+      rounded.clips = clips;
+      const auto expected = rounded.logits(tokens);
+      Decoder decoder = loaded.decoder();
+      const double effect = relative_difference(logits_of(decoder, tokens), expected);
+      decoder.set_levels(bits, clips);
+      EXPECT_LT(relative_difference(logits_of(decoder, tokens), expected), effect / 4) << bits;
+      EXPECT_LT(relative_difference(logits_of(decoder, tokens), exact), 2 * effect) << bits;
+      EXPECT_GT(effect, 100 * kTolerance) << bits;
+    }
+  }
 }
 
 TEST(Model, StepsOverACacheEqualOnePass) {

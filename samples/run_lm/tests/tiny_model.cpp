@@ -51,23 +51,38 @@ void rotate(Vector &heads, const Vector &frequencies, double scale, double posit
   }
 }
 
+// Rounds an argument of exp to the levels of EXAQ.
+double rounded(double argument, int32_t bits, double clip) {
+  const double step = -clip / static_cast<double>((1 << bits) - 1);
+  return clip + step * std::nearbyint((std::max(argument, clip) - clip) / step);
+}
+
 Vector attend(const Vector &query, const std::vector<Vector> &keys, const std::vector<Vector> &values,
-              const TinyModel &model) {
+              const TinyModel &model, size_t layer, Vector *arguments) {
   Vector output(query.size());
   const auto width = static_cast<size_t>(model.head_width);
+  const size_t seen = model.window == 0 ? keys.size() : std::min(keys.size(), static_cast<size_t>(model.window));
+  const size_t first = keys.size() - seen;
   for (size_t head = 0; head < static_cast<size_t>(model.heads); ++head) {
     const size_t shared = head / static_cast<size_t>(model.heads / model.key_heads);
-    Vector weights;
-    double sum = 0.0;
-    for (const Vector &key : keys) {
+    Vector scores;
+    for (size_t t = first; t < keys.size(); ++t) {
       double score = 0.0;
-      for (size_t i = 0; i < width; ++i) score += query[head * width + i] * key[shared * width + i];
-      const bool is_far = model.window > 0 && std::ssize(keys) - std::ssize(weights) > model.window;
-      weights.push_back(is_far ? 0.0 : std::exp(score / std::sqrt(static_cast<double>(width))));
-      sum += weights.back();
+      for (size_t i = 0; i < width; ++i) score += query[head * width + i] * keys[t][shared * width + i];
+      scores.push_back(score / std::sqrt(static_cast<double>(width)));
     }
-    for (size_t t = 0; t < values.size(); ++t) {
-      for (size_t i = 0; i < width; ++i) output[head * width + i] += weights[t] / sum * values[t][shared * width + i];
+    const double top = *std::max_element(scores.begin(), scores.end());
+    double sum = 0.0;
+    for (double &score : scores) {
+      score -= top;
+      if (arguments != nullptr) arguments->push_back(score);
+      if (model.softmax_bits != 0) score = rounded(score, model.softmax_bits, model.clips.at(layer));
+      sum += score = std::exp(score);
+    }
+    for (size_t t = 0; t < scores.size(); ++t) {
+      for (size_t i = 0; i < width; ++i) {
+        output[head * width + i] += scores[t] / sum * values[first + t][shared * width + i];
+      }
     }
   }
   return output;
@@ -199,7 +214,8 @@ Vector TinyModel::frequencies(double &scale) const {
   return frequencies;
 }
 
-std::vector<Vector> TinyModel::logits(const std::vector<int32_t> &tokens) const {
+std::vector<Vector> TinyModel::logits(const std::vector<int32_t> &tokens, std::vector<Vector> *arguments) const {
+  if (arguments != nullptr) arguments->assign(static_cast<size_t>(layers), {});
   std::vector<std::vector<Vector>> keys(static_cast<size_t>(layers)), values(static_cast<size_t>(layers));
   std::vector<Vector> result;
   double scale = 1.0;
@@ -222,7 +238,8 @@ std::vector<Vector> TinyModel::logits(const std::vector<int32_t> &tokens) const 
       rotate(key, rotations, scale, static_cast<double>(position));
       keys[i].push_back(key);
       values[i].push_back(linear("self_attn.v_proj", normed));
-      add(stream, linear("self_attn.o_proj", attend(query, keys[i], values[i], *this)));
+      add(stream, linear("self_attn.o_proj", attend(query, keys[i], values[i], *this, i,
+                                                    arguments == nullptr ? nullptr : &arguments->at(i))));
       normed = normalize(tensors.at(layer + "post_attention_layernorm.weight"), stream, epsilon);
       Vector gate = linear("mlp.gate_proj", normed);
       const Vector up = linear("mlp.up_proj", normed);

@@ -24,6 +24,8 @@ struct TinyModel {
   double epsilon = 1e-2, base = 500.0;
   nlohmann::json rope_scaling;  // of config.json; null: none
   bool is_tied = false;
+  int32_t softmax_bits = 0;               // of EXAQ; 0: the softmax is not rounded
+  std::vector<double> clips;              // of EXAQ, for each layer
   std::map<std::string, Values> tensors;  // by Hugging Face names
 
   // Draws the tensors. `place` separates the generators of one program.
@@ -32,8 +34,9 @@ struct TinyModel {
   nlohmann::json config() const;
   // Returns the frequencies of `rope_scaling`, and the factor of queries and keys.
   std::vector<double> frequencies(double &scale) const;
-  // Returns the logits of each token after those before it.
-  std::vector<std::vector<double>> logits(const std::vector<int32_t> &tokens) const;
+  // Returns the logits of each token after those before it. `arguments`, if not null, receives those of exp, for each layer.
+  std::vector<std::vector<double>> logits(const std::vector<int32_t> &tokens,
+                                          std::vector<std::vector<double>> *arguments = nullptr) const;
 };
 
 // The file tokenizer.json of a name of the golden file.
