@@ -6,6 +6,7 @@
 #include <array>
 #include <cmath>
 
+#include "../../tools/lpt/text.hpp"
 #include "../lm/random.hpp"
 
 namespace run_lm {
