@@ -88,8 +88,9 @@ def python_reference():
                if isinstance(node, ast.Assign) and getattr(node.targets[0], "id", "") in ("Format", "Shape")]
     lines = ["# Python reference", "", python_text(package), "", "```{py:module} lpt", "```", ""]
     for title, module in (("Tensors", "_tensor"), ("Casts and GEMM", "_ops"), ("Layers", "_nn"), ("Sparsity", "_sparse"),
-                          ("Training", "_train"), ("Random numbers", "_options"), ("Contexts and devices", "_context"),
-                          ("Ranks", "_comm"), ("Codecs", "_codec"), ("Monitors and costs", "_monitor"), ("Schedules", "_schedule"),
+                          ("Training", "_train"), ("Loss scaling", "_loss_scaler"), ("Autopilot", "_autopilot"),
+                          ("Random numbers", "_options"), ("Contexts and devices", "_context"), ("Ranks", "_comm"),
+                          ("Codecs", "_codec"), ("Monitors and costs", "_monitor"), ("Schedules", "_schedule"),
                           ("Lossy links", "_lossy"), ("Exceptions", "_errors")):
         lines += [f"## {title}", ""]
         tree = ast.parse((folder / f"{module}.py").read_text(encoding="utf-8"))
