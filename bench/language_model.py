@@ -12,7 +12,7 @@ transformers in bf16.
 
 prefill: tokens/s of a prompt of PROMPT tokens, with the logits of the last one. decode: tokens/s of the next tokens. Of llama.cpp,
 each is the faster one with and without flash attention. The share of the read rate is that of the bytes that a token reads: all
-weights, and of the embedding only the head. attention_bench measures the read rate.
+weights, and of the embedding only the head. attention_bench measures the read rate before the rounds.
 """
 import argparse
 import importlib.util
@@ -21,10 +21,11 @@ import os
 import pathlib
 import re
 import statistics
-import subprocess
 import sys
 import tempfile
 import time
+
+from step import Error, completed, count
 
 PROMPT, DECODED = 512, 64  # tokens
 PEERS = ("Q4_0", "Q4_K_M")
@@ -37,19 +38,8 @@ SHAPE = {"embedding_length": 2048, "feed_forward_length": 5632, "block_count": 2
 RATES = re.compile(r"prefill: (\d+) tokens, ([\d.]+) tokens/s; decode: \d+ tokens, ([\d.]+) tokens/s")
 
 
-class Error(Exception):
-    """An error in the options or in the machine setup."""
-
-
-def output_of(command):
-    """Returns standard output and standard error."""
-    try:
-        done = subprocess.run(list(map(str, command)), capture_output=True, text=True, check=False)
-    except OSError as problem:
-        raise Error(f"{problem}: expected run_lm and attention_bench in --build, llama-bench and llama-quantize in --llama") from problem
-    if done.returncode != 0:
-        raise Error(f"{command[0]} ends with status {done.returncode}: {done.stderr.strip()[-300:]}")
-    return done.stdout, done.stderr
+def run(command):
+    return completed(command, "run_lm and attention_bench in --build, llama-bench and llama-quantize in --llama")
 
 
 def small_model():
@@ -109,8 +99,8 @@ class Runner:
 
 def run_llama(program, model, threads):
     def rate(*options):
-        texts = [output_of([program, "-m", model, "-t", threads, "-fa", attention, "-r", 1, "-o", "json", *options])[0] for attention in (0, 1)]
-        return max(json.loads(text)[0]["avg_ts"] for text in texts)
+        command = [program, "-m", model, "-t", threads, "-r", 1, "-o", "json", *options, "-fa"]
+        return max(json.loads(run([*command, attention]).stdout)[0]["avg_ts"] for attention in (0, 1))
     return rate("-p", PROMPT, "-n", 0), rate("-p", 0, "-n", DECODED, "-d", PROMPT)
 
 
@@ -147,9 +137,11 @@ def torch_runner(path):
 
 
 def run_lm(program, model, activations, prompt, threads):
-    _, text = output_of([program, "generate", "--model", model, "--activations", activations, "--prompt-file", prompt,
-                         "--tokens", DECODED + 1, "--threads", threads])
+    text = run([program, "generate", "--model", model, "--activations", activations, "--prompt-file", prompt,
+                "--tokens", DECODED + 1, "--threads", threads]).stderr
     found = RATES.search(text)
+    if found is None or int(found[1]) != PROMPT:
+        raise Error(f"run_lm prints {text.strip()[-200:]!r}: expected the rates of {PROMPT} tokens")
     return float(found[2]), float(found[3])
 
 
@@ -177,7 +169,7 @@ def runners_of(model, folder, settings):
     makers = [torch_runner(model)]
     for peer in PEERS:
         path = folder / f"{model.stem}-{peer}.gguf"
-        output_of([settings.llama / "llama-quantize", "--allow-requantize", model, path, peer, 2])
+        run([settings.llama / "llama-quantize", "--allow-requantize", model, path, peer, 2])
         makers.append(lambda threads, peer=peer, path=path, sizes=sizes_of(path)[2:]: Runner(
             f"llama.cpp {peer}", *sizes, lambda: run_llama(bench, path, threads)))
     for name, kinds in FORMATS.items():
@@ -185,7 +177,7 @@ def runners_of(model, folder, settings):
             path, weight_bytes = folder / f"{model.stem}-Q4_0.gguf", 0.625  # int4_1x32 in memory
         else:
             path = folder / f"{model.stem}-{name}"
-            text, _ = output_of([program, "quantize", "--model", model, "--format", name, "--method", "nearest", "--out", path])
+            text = run([program, "quantize", "--model", model, "--format", name, "--method", "nearest", "--out", path]).stdout
             weight_bytes = float(re.search(r"([\d.]+) bytes per weight", text)[1])
         for activations in kinds:
             makers.append(lambda threads, name=name, path=path, sizes=(weight_bytes * layers, HEAD_BYTES * head),
@@ -197,7 +189,7 @@ def runners_of(model, folder, settings):
 def limits_of(settings, folder):
     """The read rates in GB/s by number of threads, and the report of attention_bench."""
     report = folder / "limits.json"
-    output_of([settings.build / "bench" / "attention_bench", max(settings.threads), 0, "--json", report])
+    run([settings.build / "bench" / "attention_bench", max(settings.threads), 0, "--json", report])
     limits = json.loads(report.read_text(encoding="utf-8"))
     return {threads: float(limits["tables"][f"memory-{threads}"]["rows"][0][1]) for threads in settings.threads}, limits
 
@@ -225,8 +217,7 @@ def table_of(name, by_threads, read_rates, rounds):
     columns = ["weights, activations", "MB per token"]
     rows = {runner.name: [runner.name, f"{runner.read_bytes() / 1e6:.0f}"] for runner in next(iter(by_threads.values()))}
     for threads, runners in by_threads.items():
-        count = "1 thread" if threads == 1 else f"{threads} threads"
-        columns += [f"{what}, {count}" for what in ("prefill", "to llama.cpp", "to PyTorch", "decode", "decode to llama.cpp", "share of reads")]
+        columns += [f"{what}, {count(threads)}" for what in ("prefill", "to llama.cpp", "to PyTorch", "decode", "decode to llama.cpp", "share of reads")]
         for runner in runners:
             prefill = statistics.median(runner.prefill)
             cells = [rate_text(prefill), *(f"{prefill / best_of(peer, runners, 'prefill'):.2f}" for peer in ("llama", "PyTorch"))]
@@ -237,8 +228,8 @@ def table_of(name, by_threads, read_rates, rounds):
             else:
                 cells += [""] * 3
             rows[runner.name] += cells
-            print(f"  {name}, {count}: {runner.name:24} " + " ".join(f"{cell:>6}" for cell in cells), flush=True)
-    rates = ", ".join(f"{read_rates[threads]:.1f} GB/s on {threads}" for threads in by_threads)
+            print(f"  {name}, {count(threads)}: {runner.name:24} " + " ".join(f"{cell:>6}" for cell in cells), flush=True)
+    rates = ", ".join(f"{read_rates[threads]:.1f} GB/s on {count(threads)}" for threads in by_threads)
     picture = {"kind": "bars", "title": f"{name}: new tokens per second", "axis": "tokens/s", "labels": columns[0],
                "series": [column for column in columns if column.startswith("decode,")]}
     unit = f"tokens/s, medians of {rounds} rounds; reads of memory: {rates}"
@@ -263,7 +254,7 @@ def report_of(settings):
 
 def main(words=None):
     root = pathlib.Path(__file__).resolve().parent.parent
-    parser = argparse.ArgumentParser(description="Speed of run_lm and of llama.cpp")
+    parser = argparse.ArgumentParser(description="Speed of run_lm, llama.cpp and PyTorch")
     parser.add_argument("--llama", type=pathlib.Path, required=True, help="folder of llama-bench and llama-quantize")
     parser.add_argument("--build", type=pathlib.Path, default=root / "build" / "test", help="build with samples and benchmarks")
     parser.add_argument("--threads", type=int, nargs="+", default=[1], help="numbers of threads, 1 or the largest among them")

@@ -97,14 +97,19 @@ def import_torch():
 
 # The step.
 
-def output_of(command):
+def completed(command, programs):
+    """Runs a program to its end. `programs` names those that must exist."""
     try:
         done = subprocess.run(list(map(str, command)), capture_output=True, text=True, check=False)
     except OSError as problem:
-        raise Error(f"{problem}: expected the programs attention_bench and train_lm in --build") from problem
+        raise Error(f"{problem}: expected {programs}") from problem
     if done.returncode != 0:
         raise Error(f"{command[0]} ends with status {done.returncode}: {done.stderr.strip()[-300:]}")
-    return done.stdout
+    return done
+
+
+def output_of(command):
+    return completed(command, "the programs attention_bench and train_lm in --build").stdout
 
 
 def group_shares(time_shares):

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Writes modules for type checkers and editors: make_stub.py FLATTENED_LPT_H CAPI_PYI KEYWORDS_PY
 
-capi.pyi is the stub of the low-level module. Constants and members have types. Functions have names only, because SWIG typemaps
-determine their arguments and results.
+capi.pyi declares the low-level module. Constants and members have types. Functions have names only: SWIG typemaps determine
+their arguments and results, and the package lpt has the typed functions.
 
 _keywords.py has a TypedDict for each options struct: the keyword arguments of a function, with their types and comments.
 """

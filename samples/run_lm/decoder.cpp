@@ -83,8 +83,8 @@ Decoder::Decoder(lpt_context *context, const ModelConfig &config, ModelWeights w
 
 // A matrix that is not quantized is cast to `format`.
 Tensor Decoder::pack(const SharedTensor &matrix, lpt_format format) const {
-  const bool is_wide = !has_scales(lpt_tensor_format(matrix.get()));
-  const SharedTensor cast = is_wide ? cast_to(context_, matrix, format) : matrix;
+  const bool is_quantized = has_scales(lpt_tensor_format(matrix.get()));
+  const SharedTensor cast = is_quantized ? matrix : cast_to(context_, matrix, format);
   lpt_tensor *packed = nullptr;
   check(context_, lpt_weights_pack(context_, cast.get(), nullptr, &packed));
   return Tensor(packed);

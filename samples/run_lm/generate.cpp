@@ -38,7 +38,8 @@ class CharacterWriter {
   std::string held_;
 };
 
-// Sets all weights but the fewest that have the sum `least` to 0. Of equal weights, the first are kept. Returns the sum of the kept ones.
+// Keeps the fewest weights whose sum is at least `least`, and sets the others to 0. Of equal weights, the first are kept. Returns
+// the sum of the kept ones.
 double keep_nucleus(std::vector<double> &weights, double least) {
   std::vector<size_t> heap(weights.size());
   std::iota(heap.begin(), heap.end(), size_t{0});

@@ -213,7 +213,7 @@ Tensor ModelFiles::vector(const std::string &name, int64_t elements) const {
   return vector;
 }
 
-Tensor ModelFiles::matrix(const std::string &name, int64_t rows, int64_t columns, bool keeps_blocks) const {
+Tensor ModelFiles::matrix(const std::string &name, int64_t rows, int64_t columns, bool keeps_codes) const {
   if (plan_ != nullptr) {
     const auto item = std::find_if(plan_->items.begin(), plan_->items.end(), [&](const tool::Item &one) {
       return one.action == tool::Action::kDecode && one.name == name;
@@ -234,7 +234,7 @@ Tensor ModelFiles::matrix(const std::string &name, int64_t rows, int64_t columns
   }
   const tool::StoredTensor &tensor = stored(name, {rows, columns});
   // Blocks of other layouts are imported as f32.
-  if (keeps_blocks && tensor.dtype->layout == LPT_FOREIGN_LAYOUT_GGML) {
+  if (keeps_codes && tensor.dtype->layout == LPT_FOREIGN_LAYOUT_GGML) {
     return read_blocks(tensor, interleaved_heads(name));
   }
   Tensor matrix = tool::make_matrix(context_, LPT_FORMAT_F32, rows, columns);

@@ -54,9 +54,9 @@ class ModelFiles {
   const tool::Dtype *dtype(const std::string &name) const;
   // Reads a vector of f32.
   tool::Tensor vector(const std::string &name, int64_t elements) const;
-  // Reads a matrix: in the format of the file if `lpt convert` or run_lm has quantized it, else in f32. With `keeps_blocks`,
+  // Reads a matrix: in the format of the file if `lpt convert` or run_lm has quantized it, else in f32. With `keeps_codes`,
   // GGUF blocks that are a format of LPT keep it.
-  tool::Tensor matrix(const std::string &name, int64_t rows, int64_t columns, bool keeps_blocks) const;
+  tool::Tensor matrix(const std::string &name, int64_t rows, int64_t columns, bool keeps_codes) const;
 
  private:
   const tool::StoredTensor &stored(const std::string &name, const std::vector<int64_t> &shape) const;
