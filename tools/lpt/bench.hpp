@@ -46,4 +46,17 @@ struct BenchCommOptions {
 
 void bench_comm(const BenchCommOptions &options);
 
+struct BenchStepOptions {
+  int ranks = 1;    // that compute at the same time
+  int threads = 1;  // of each rank
+  std::vector<std::string> recipes = {"f32", "bf16"};
+  std::vector<std::string> moments = {"f32"};      // one format, or two separated by a colon
+  std::vector<std::string> wires = {"int8_1x32"};  // of all-reduces of f32
+  double seconds = 0.1;                            // for each shape
+  std::string json;                                // file to write; empty: none
+  bool is_quiet = false;                           // no progress
+};
+
+void bench_step(const BenchStepOptions &options);
+
 }  // namespace tool

@@ -135,6 +135,32 @@ void declare_bench_comm(CLI::App &app) {
   command->callback([options] { tool::bench_comm(*options); });
 }
 
+void declare_bench_step(CLI::App &app) {
+  auto *command = app.add_subcommand("step", "Measures the operations of a training step, for `lpt plan`");
+  auto options = std::make_shared<tool::BenchStepOptions>();
+  command->add_option("--ranks", options->ranks, "Number of ranks that compute at the same time")
+      ->check(CLI::Range(1, 64))
+      ->capture_default_str();
+  command->add_option("--threads", options->threads, "Number of threads of each rank")
+      ->check(CLI::Range(1, 4096))
+      ->capture_default_str();
+  command->add_option("--recipe", options->recipes, "Recipes of linear layers; may be given more than once")
+      ->capture_default_str();
+  command
+      ->add_option(
+          "--moments", options->moments,
+          "Formats of the moments of AdamW, such as f32 or e4m3fn_1x128:e5m2_1x128; may be given more than once")
+      ->capture_default_str();
+  command->add_option("--wire", options->wires, "Wire formats of all-reduces; may be given more than once")
+      ->capture_default_str();
+  command->add_option("--seconds", options->seconds, "Seconds for each shape; at least five rounds")
+      ->check(CLI::Range(0.0001, 3600.0))
+      ->capture_default_str();
+  command->add_option("--json", options->json, "Write the machine as JSON, for `lpt plan --machine`");
+  command->add_flag("--quiet", options->is_quiet, "No progress");
+  command->callback([options] { tool::bench_step(*options); });
+}
+
 void declare_bench(CLI::App &app) {
   auto *command = app.add_subcommand("bench", "Measures this machine");
   command->require_subcommand(1);
@@ -148,6 +174,7 @@ void declare_bench(CLI::App &app) {
   quantize->callback([options] { tool::bench_quantize(*options); });
   declare_bench_gemm(*command);
   declare_bench_comm(*command);
+  declare_bench_step(*command);
 }
 
 void declare_doctor(CLI::App &app) {
