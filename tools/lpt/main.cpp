@@ -13,6 +13,7 @@
 #include "handles.hpp"
 #include "inspect.hpp"
 #include "lpt.h"
+#include "plans.hpp"
 #include "text.hpp"
 #include "verify.hpp"
 
@@ -177,6 +178,52 @@ void declare_bench(CLI::App &app) {
   declare_bench_step(*command);
 }
 
+void declare_plan(CLI::App &app) {
+  auto *command =
+      app.add_subcommand("plan", "Lists divisions of a training step among ranks, by memory, bytes and time");
+  auto options = std::make_shared<tool::PlanOptions>();
+  const auto add_size = [&](const char *name, int64_t &size, const char *help) {
+    return command->add_option(name, size, help)->check(CLI::Range(int64_t{1}, int64_t{1} << 26));
+  };
+  command->add_option("--machine", options->machine, "JSON file of `lpt bench step`")->required();
+  command->add_option("--config", options->config, "config.json of a model of Hugging Face; options replace its sizes");
+  add_size("--layers", options->model.layers, "Decoder layers");
+  add_size("--width", options->model.width, "Columns of the residual stream");
+  add_size("--hidden", options->model.hidden, "Columns of the gated unit");
+  add_size("--heads", options->model.heads, "Heads of the queries");
+  add_size("--key-value-heads", options->model.key_value_heads,
+           "Heads of keys and values; default: those of the queries");
+  add_size("--vocabulary", options->model.vocabulary, "Rows of the embedding");
+  add_size("--sequence", options->model.sequence, "Positions of a sequence")->required();
+  add_size("--batch", options->batch, "Sequences of a step")->required();
+  command->add_option("--ranks", options->ranks, "Number of ranks")
+      ->check(CLI::Range(1, 1 << 20))
+      ->capture_default_str();
+  command->add_option("--tensor", options->tensor, "Only these numbers of tensor ranks; may be given more than once");
+  command->add_option("--pipeline", options->pipeline, "Only these numbers of stages; may be given more than once");
+  command->add_option("--micro-batches", options->micro_batches,
+                      "Only these numbers of micro-batches of a data rank; may be given more than once");
+  command->add_option("--recipe", options->recipes, "Recipes; may be given more than once")->capture_default_str();
+  command->add_option("--moments", options->moments, "Formats of the moments; may be given more than once")
+      ->capture_default_str();
+  command
+      ->add_option("--share", options->shares,
+                   "Shares of the columns that tensor ranks reduce (CAAT); may be given more than once")
+      ->check(CLI::Range(0.0, 1.0))
+      ->capture_default_str();
+  command->add_option("--wire", options->wires, "Wire formats of tensor ranks; may be given more than once")
+      ->capture_default_str();
+  command
+      ->add_option("--gradient-wire", options->gradient_wires, "Wire formats of gradients; may be given more than once")
+      ->capture_default_str();
+  command->add_option("--top", options->top, "Plans to print; 0: all")
+      ->check(CLI::Range(int64_t{0}, int64_t{1} << 20))
+      ->capture_default_str();
+  command->add_option("--json", options->json, "Write the plans as JSON");
+  command->add_option("--picture", options->picture, "Write a picture as SVG");
+  command->callback([options] { tool::plan(*options); });
+}
+
 void declare_doctor(CLI::App &app) {
   auto *command = app.add_subcommand(
       "doctor", "Reports the release, the CPU, its instruction sets, and the kernel of each cast and GEMM");
@@ -243,6 +290,7 @@ int run(int argument_count, char **arguments) {
   declare_formats(app);
   declare_inspect(app);
   declare_bench(app);
+  declare_plan(app);
   declare_doctor(app);
   declare_devices(app);
   declare_verify(app, status);
