@@ -29,7 +29,7 @@ CONFIGURATIONS = [("f32", SMALL, 1, 1, 0, 1, "f32", 1), ("f32", MIDDLE, 1, 1, 0,
                   ("f32", MIDDLE, 2, 1, 0, 1, "int8_1x32", 1), ("f32", LARGE, 2, 1, 0, 0.5, "int8_1x32", 1),
                   ("mxfp8", MIDDLE, 2, 1, 0, 1, "int8_1x32", 1), ("f32", MIDDLE, 1, 2, 0, 1, "f32", 1),
                   ("f32", MIDDLE, 1, 2, 1, 1, "f32", 1), ("mxfp8", LARGE, 1, 2, 0, 1, "f32", 1), ("f32", SMALL, 1, 2, 0, 1, "f32", 2)]
-COLUMNS = ["recipe", "layers x width", "TP", "DP", "ZeRO", "CAAT", "wire", "micro-batches", "predicted, ms", "measured, ms", "ratio"]
+COLUMNS = ["recipe", "layers x width", "tensor ranks", "data ranks", "ZeRO", "CAAT", "wire", "micro-batches", "predicted, ms", "measured, ms", "ratio"]
 GOAL = 0.15
 
 
