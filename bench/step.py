@@ -3,6 +3,7 @@
 
   v/bin/python bench/step.py --threads 1 2 --json step.json
   PYTHONPATH=build/test/python v/bin/python bench/step.py --attention --threads 1 2 --json sdpa.json
+  PYTHONPATH=build/test/python v/bin/python bench/step.py --lpt-torch --widths 512 --threads 1 2 --json torch.json
 
 It runs the programs train_lm and attention_bench of --build. PyTorch: python3 -m venv v && v/bin/pip install torch
 
@@ -12,6 +13,9 @@ that of f32 for f32, and of bf16 for other recipes; attention_bench measures it 
 slower than f32 multiply-adds, the peak of bf16 is that of f32.
 
 --attention measures lpt.attention() and scaled_dot_product_attention() in this process.
+
+--lpt-torch compares train_lm with the same model in lpt.torch: layers of convert_(), RMSNorm, SwiGLU, attention, loss and AdamW. Both
+have six layers. Recipes other than f32 run in torch.autocast for bf16.
 """
 import argparse
 import dataclasses
@@ -26,6 +30,7 @@ import time
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 LAYERS, VOCABULARY = 4, 256
+TORCH_LAYERS = 6  # of --lpt-torch
 RECIPES = ("f32", "bf16", "fp8_trillion", "mxfp8", "nvfp4_pretrain")
 LONG_STEP = 1.0  # longer steps need no warm-up
 VISIT_SECONDS = 0.02  # of one pass of attention in one round
@@ -127,12 +132,12 @@ class TrainLm:
         self.program, self.folder, self.text = build / "samples" / "train_lm", folder, folder / "text"
         self.text.write_bytes(text)
 
-    def visit(self, recipe, shape, threads):
+    def visit(self, recipe, shape, threads, layers=LAYERS):
         """Returns the seconds of the steps, the shares of the time, and the number of parameters."""
         steps = shape.steps + 1
         sizes = [f"--{key}={getattr(shape, key)}" for key in ("width", "heads", "hidden", "batch", "sequence")]
         text = output_of([self.program, f"--data={self.text}", f"--out={self.folder}", f"--recipe={recipe}",
-                          f"--threads={threads}", f"--layers={LAYERS}", *sizes, "--steps=1000", "--validate-every=1000",
+                          f"--threads={threads}", f"--layers={layers}", *sizes, "--steps=1000", "--validate-every=1000",
                           f"--stop-after={steps}", "--validation-windows=1", "--checkpoint-every=0", "--sample-bytes=0",
                           "--no-twin", "--quiet", "--json"])
         metrics = json.loads(text)
@@ -260,6 +265,57 @@ def step_report(settings):
     return {key: peaks.report[key] for key in ("build", "machine")} | {"load": load, "tables": tables}
 
 
+# The model in lpt.torch.
+
+def lpt_torch_runners(shape, threads, recipes, lpt, text):
+    """Returns a runner of train_lm and one or two of lpt.torch for each recipe, and those of PyTorch in bf16."""
+    step_torch, made = import_torch(), []
+    for recipe in recipes:
+        training = step_torch.Training(shape, TORCH_LAYERS, threads, text, recipe)
+        made.append(Runner(f"train_lm {recipe}", recipe,
+                           lambda runner, recipe=recipe: lpt.visit(recipe, shape, threads, TORCH_LAYERS)[0]))
+        for mode in ("eager", "compiled"):
+            made.append(Runner(f"lpt.torch {recipe}, {mode}", recipe, lambda runner, training=training, mode=mode:
+                               training.seconds(kind_of(runner.kind), mode, 1 + shape.steps)[1:]))
+    training = step_torch.Training(shape, TORCH_LAYERS, threads, text)
+    return made + [Runner(f"PyTorch bf16, {mode}", "PyTorch", lambda runner, mode=mode: training.seconds("bf16", mode, 1 + shape.steps)[1:])
+                   for mode in ("eager", "compiled")]
+
+
+def lpt_torch_cells(runner, shape, runners):
+    """Returns tokens/s, and the time relative to train_lm with the recipe and to the faster PyTorch in bf16."""
+    program = next((other for other in runners if other.name == f"train_lm {runner.kind}"), None)
+    best = min(other.median() for other in runners if other.kind == "PyTorch")
+    is_torch = runner.name.startswith("lpt.torch")
+    return [f"{shape.tokens() / runner.median():.0f}", f"{runner.median() / program.median():.2f}" if is_torch else "",
+            f"{runner.median() / best:.2f}" if runner.kind != "PyTorch" else ""]
+
+
+def lpt_torch_report(settings):
+    text = b"".join(page.read_bytes() for page in sorted((ROOT / "docs").rglob("*.md")))
+    tables, load = {}, os.getloadavg()[0]
+    for width in settings.widths:
+        shape, columns, rows = SHAPES[width], ["training"], {}
+        for threads in settings.threads:
+            with tempfile.TemporaryDirectory() as folder:
+                lpt = TrainLm(settings.build, pathlib.Path(folder), text)
+                runners = lpt_torch_runners(shape, threads, settings.recipes, lpt, text)
+                for number in range(settings.rounds + 1):  # the first round compiles, and is a warm-up
+                    for runner in runners:
+                        seconds = statistics.median(runner.visit(runner))
+                        runner.seconds += [seconds] if number else []
+            columns += [f"{what}, {count(threads)}" for what in ("tokens/s", "time to train_lm", "time to PyTorch")]
+            print(f"\nwidth {width}, {count(threads)}")
+            for runner in runners:
+                cells = lpt_torch_cells(runner, shape, runners)
+                rows.setdefault(runner.name, [runner.name]).extend(cells)
+                print(f"  {runner.name:32}", "  ".join(f"{cell:>8}" for cell in cells), flush=True)
+        unit = f"medians of {settings.rounds} rounds, with PyTorch {import_torch().VERSION}"
+        tables[f"torch-{width}"] = {"unit": unit, "columns": columns, "rows": list(rows.values())}
+    import lpt as module
+    return {"build": module.build_info(), "load": load, "tables": tables}
+
+
 # Attention.
 
 def attention_name(batch, heads, positions, width, is_causal):
@@ -342,6 +398,7 @@ def positive(text):
 def settings_of(arguments):
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--attention", action="store_true", help="attention alone, instead of the step")
+    parser.add_argument("--lpt-torch", action="store_true", help="the step in lpt.torch beside train_lm")
     parser.add_argument("--threads", nargs="+", type=positive, default=[1], help="one after the other; 1")
     parser.add_argument("--widths", nargs="+", type=int, choices=SHAPES, default=list(SHAPES), help="of the model; all")
     parser.add_argument("--recipes", nargs="+", choices=RECIPES, default=RECIPES, help="of LPT; all")
@@ -354,7 +411,8 @@ def settings_of(arguments):
 def main(arguments):
     settings = settings_of(arguments)
     try:
-        report = attention_report(settings) if settings.attention else step_report(settings)
+        measure = attention_report if settings.attention else lpt_torch_report if settings.lpt_torch else step_report
+        report = measure(settings)
         report |= {"command": " ".join(sys.argv), "threads": max(settings.threads)}
         if settings.json:
             settings.json.write_text(json.dumps(report, indent=1, ensure_ascii=False), encoding="utf-8")

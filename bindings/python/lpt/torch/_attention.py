@@ -1,4 +1,4 @@
-"""Scaled dot-product attention and the cross-entropy loss as operators."""
+"""Scaled dot-product attention, rotary positions and the cross-entropy loss as operators."""
 from __future__ import annotations
 
 from typing import Any, Optional, Tuple
@@ -8,8 +8,9 @@ import torch
 from .. import capi
 from .._context import constant, handle_of
 from .._nn import attention, attention_backward
+from .._nn import rotary as rotate
 from .._tensor import read
-from ._memory import check_float, define, rows_of, sums_dtype, wrap, wrap_dense
+from ._memory import check_float, define, dense_of, rows_of, sums_dtype, wrap, wrap_dense
 
 _Tensor = torch.Tensor
 
@@ -94,6 +95,46 @@ def scaled_dot_product_attention(query: _Tensor, key: _Tensor, value: _Tensor, a
             attn_mask = attn_mask.expand(*attn_mask.shape[:-1], keys)
         attn_mask = attn_mask.contiguous()
     return torch.ops.lpt.attention.default(query, key, value, attn_mask, is_causal, scale or 0.0)[0]
+
+
+def _rotary_fake(x: _Tensor, frequencies: _Tensor, positions: Optional[_Tensor], first: int, layout: str, scale: float, inverse: bool
+                 ) -> _Tensor:
+    return dense_of(x)
+
+
+def _rotary(x: _Tensor, frequencies: _Tensor, positions: Optional[_Tensor], first: int, layout: str, scale: float, inverse: bool
+            ) -> _Tensor:
+    check_float(x, "x")
+    output = dense_of(x)
+    rotate(_adjacent(x), frequencies, positions=positions, first_position=first, layout=layout, scale=scale, inverse=inverse, out=output)
+    return output
+
+
+def _rotary_setup(ctx: Any, inputs: Any, output: Any) -> None:
+    _, frequencies, positions, *ctx.options, _ = inputs
+    ctx.save_for_backward(frequencies, positions)
+
+
+def _rotary_gradients(ctx: Any, gradient: Any) -> Any:
+    return torch.ops.lpt.rotary.default(gradient, *ctx.saved_tensors, *ctx.options, True), None, None, None, None, None, None
+
+
+define("rotary(Tensor x, Tensor frequencies, Tensor? positions, int first, str layout, float scale, bool inverse) -> Tensor", _rotary,
+       _rotary_fake, _rotary_gradients, _rotary_setup)
+
+
+def rotary(x: _Tensor, frequencies: _Tensor, *, positions: Optional[_Tensor] = None, first_position: int = 0,
+           layout: str = "halves", scale: float = 1.0) -> _Tensor:
+    """Rotate pairs of columns of queries or keys, … × positions × width, by position · frequency (rotary position embedding).
+
+    frequencies: at most width / 2, float64 or float32, for example of lpt.rotary_frequencies(width).torch(). They have no gradient.
+    positions: int32 or int64, one for each position; by default they are counted from first_position.
+    layout: "halves", as in transformers, or "interleaved", as in GPT-J.
+    scale: multiplies the result.
+    """
+    if frequencies.requires_grad and torch.is_grad_enabled():
+        raise NotImplementedError("frequencies requires a gradient: it has none, expected frequencies.detach()")
+    return torch.ops.lpt.rotary.default(x, frequencies, positions, first_position, layout, float(scale), False)
 
 
 def _loss_options(ignored: int, smoothing: float, reduction: str) -> Any:
