@@ -67,7 +67,7 @@ pub use device::DeviceInfo;
 pub use error::{Error, Result};
 pub use kinds::*;
 pub use linear::{Linear, Recipe};
-pub use optimizer::Optimizer;
+pub use optimizer::{LossScaler, LossScalerInfo, Optimizer};
 pub use options::*;
 pub use partial::PartialPlan;
 pub use ranks::{Comm, CommGroup, Future};
@@ -90,6 +90,7 @@ const _: () = {
     is_sync::<Linear>();
     is_send::<Optimizer>();
     is_sync::<Optimizer>();
+    is_send::<LossScaler>();
     is_send::<PartialPlan>();
     is_sync::<PartialPlan>();
     is_send::<Codec>();

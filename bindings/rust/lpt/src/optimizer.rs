@@ -1,6 +1,7 @@
 use crate::handle::handle;
 use crate::{
-    Comm, Context, Error, OptimizerOptions, OptimizerParameter, OptimizerStepOptions, ReduceOptions, Result, Tensor,
+    Comm, Context, Error, LossScalerOptions, OptimizerOptions, OptimizerParameter, OptimizerStepOptions, ReduceOptions,
+    Result, Tensor,
 };
 use lpt_sys as sys;
 use std::ffi::CString;
@@ -13,6 +14,65 @@ handle! {
 }
 unsafe impl Send for Optimizer {}
 unsafe impl Sync for Optimizer {}
+
+handle! {
+    /// A factor of the loss, which the options of a step borrow. The step divides the gradients by it.
+    LossScaler, lpt_loss_scaler, lpt_loss_scaler_destroy
+}
+unsafe impl Send for LossScaler {}
+
+/// State of a [`LossScaler`].
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct LossScalerInfo {
+    /// Factor of the loss until the next update.
+    pub scale: f64,
+    /// Updates without a skipped step since the last growth, skipped step or creation.
+    pub finite_count: i64,
+    /// Updates with a skipped step.
+    pub skipped_count: i64,
+    /// Whether a step since the last update was skipped.
+    pub is_skipped: bool,
+}
+
+impl LossScaler {
+    /// Creates a loss scaler.
+    pub fn new(context: &Context, options: &LossScalerOptions) -> Result<LossScaler> {
+        let mut raw = null_mut();
+        context.check(unsafe { sys::lpt_loss_scaler_create(context.as_ptr(), &options.raw, &mut raw) })?;
+        Ok(LossScaler::from_raw(raw))
+    }
+
+    /// Backs off if a step since the last update was skipped, and grows after enough updates without one.
+    pub fn update(&mut self, context: &Context) -> Result<()> {
+        context.check(unsafe { sys::lpt_loss_scaler_update(context.as_ptr(), self.as_ptr()) })
+    }
+
+    /// Reads the scale and the counts.
+    pub fn read(&self, context: &Context) -> Result<LossScalerInfo> {
+        let mut info = sys::lpt_loss_scaler_info::default();
+        context.check(unsafe { sys::lpt_loss_scaler_read(context.as_ptr(), self.as_ptr(), &mut info) })?;
+        let sys::lpt_loss_scaler_info { scale, finite_count, skipped_count, is_skipped, .. } = info;
+        Ok(LossScalerInfo { scale, finite_count, skipped_count, is_skipped: is_skipped != 0 })
+    }
+
+    /// Saves the state as bytes.
+    pub fn state_save(&self, context: &Context) -> Result<Vec<u8>> {
+        let mut bytes = 0;
+        context.check(unsafe { sys::lpt_loss_scaler_state_size(context.as_ptr(), self.as_ptr(), &mut bytes) })?;
+        let mut state = vec![0u8; bytes];
+        context.check(unsafe {
+            sys::lpt_loss_scaler_state_save(context.as_ptr(), self.as_ptr(), state.as_mut_ptr().cast(), bytes)
+        })?;
+        Ok(state)
+    }
+
+    /// Restores the state from saved bytes.
+    pub fn state_load(&mut self, context: &Context, state: &[u8]) -> Result<()> {
+        context.check(unsafe {
+            sys::lpt_loss_scaler_state_load(context.as_ptr(), self.as_ptr(), state.as_ptr().cast(), state.len())
+        })
+    }
+}
 
 fn text_of(name: &str) -> Result<CString> {
     CString::new(name).map_err(|_| Error::invalid("name has a zero byte: expected a name".into()))

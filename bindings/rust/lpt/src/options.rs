@@ -1,6 +1,6 @@
 //! Options: [`Default`] gives the defaults of the library, and builder methods change members.
 use crate::{
-    Activation, Device, Format, GradientBucketsOrder, Isa, OptimizerMethod, Overflow, PartialScale, ReduceAlgorithm,
+    Activation, Device, Format, GradientBucketsOrder, Isa, LossScaler, OptimizerMethod, Overflow, PartialScale, ReduceAlgorithm,
     Reduction, Rounding, ScaleRule, ScalerKind, SparseDirection, SparseRule, SparseSolver, Tensor, WeightsStorage,
 };
 use lpt_sys as sys;
@@ -58,8 +58,8 @@ macro_rules! setter {
             self
         }
     };
-    (tensor $member:ident $type:ty) => {
-        /// Sets the member of this name of the struct in lpt.h; the options borrow the tensor.
+    (borrowed $member:ident $type:ty) => {
+        /// Sets the member of this name of the struct in lpt.h; the options borrow the value.
         pub fn $member(mut self, value: &'a $type) -> Self {
             self.raw.$member = value.as_ptr();
             self
@@ -99,14 +99,14 @@ options! {
     QuantizeOptions, lpt_quantize_options {
         number flags: u64, kind rounding: Rounding, kind overflow: Overflow, kind scale_rule: ScaleRule,
         number stochastic_bits: i32, number philox_rounds: i32, number hadamard_size: i32, random random: Random,
-        tensor smoothing: Tensor<'a>, tensor hadamard_signs: Tensor<'a>,
+        borrowed smoothing: Tensor<'a>, borrowed hadamard_signs: Tensor<'a>,
     }
 }
 options! {
     /// Options of a GEMM.
     GemmOptions, lpt_gemm_options {
         number flags: u64, number alpha: f64, number beta: f64, flag is_a_transposed: i32, flag is_b_transposed: i32,
-        tensor bias: Tensor<'a>, kind activation: Activation, tensor residual: Tensor<'a>,
+        borrowed bias: Tensor<'a>, kind activation: Activation, borrowed residual: Tensor<'a>,
     }
 }
 options! {
@@ -119,13 +119,13 @@ options! {
     /// Options of N:M selection.
     SparseOptions, lpt_sparse_options {
         number kept: i32, number of: i32, kind rule: SparseRule, kind direction: SparseDirection,
-        kind solver: SparseSolver, random random: Random, tensor importance: Tensor<'a>,
+        kind solver: SparseSolver, random random: Random, borrowed importance: Tensor<'a>,
     }
 }
 options! {
     /// Options of one call of a linear layer.
     LinearOptions, lpt_linear_options {
-        random random: Random, number first_row: i64, tensor bias: Tensor<'a>, tensor input_smoothing: Tensor<'a>,
+        random random: Random, number first_row: i64, borrowed bias: Tensor<'a>, borrowed input_smoothing: Tensor<'a>,
         flag is_accumulated: i32,
     }
 }
@@ -150,6 +150,14 @@ options! {
         number learning_rate: f64, number gradient_scale: f64, random random: Random,
         kind first_moment_rounding: Rounding, kind second_moment_rounding: Rounding, kind parameter_rounding: Rounding,
         flag is_nonfinite_skipped: i32, number largest_norm: f64, number gradient_norm: f64,
+        borrowed loss_scaler: LossScaler,
+    }
+}
+options! {
+    /// Options of a loss scaler.
+    LossScalerOptions, lpt_loss_scaler_options {
+        number initial_scale: f64, number growth_factor: f64, number backoff_factor: f64, number growth_interval: i64,
+        number min_scale: f64, number max_scale: f64,
     }
 }
 options! {

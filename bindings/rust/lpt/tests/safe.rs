@@ -70,3 +70,36 @@ fn a_step_needs_as_many_gradients_as_indices() {
     let error = optimizer.step(&context, &[0], &[], &mut [], &OptimizerStepOptions::default()).unwrap_err();
     assert_eq!(error.text, "gradients has 0 elements, parameters has 0: expected as many as indices, 1");
 }
+
+// A step with an infinite gradient is skipped: the update halves the scale. The next step divides its gradient by the scale.
+#[test]
+fn a_loss_scaler_skips_and_backs_off() {
+    let context = Context::new().unwrap();
+    let mut optimizer =
+        Optimizer::new(&context, &OptimizerOptions::default().method(OptimizerMethod::SGD).beta1(0.0)).unwrap();
+    optimizer.add(&context, &OptimizerParameter::default().elements(2)).unwrap();
+    let options = LossScalerOptions::default().initial_scale(8.0).growth_interval(1);
+    let mut scaler = LossScaler::new(&context, &options).unwrap();
+    let mut step = |gradients: [f32; 2], scaler: &LossScaler| {
+        let mut parameters = [1.0f32, 2.0];
+        let gradient = Tensor::from_slice(&context, &gradients, 1, 2).unwrap();
+        let mut parameter = Tensor::from_mut(&context, &mut parameters, 1, 2).unwrap();
+        let options = OptimizerStepOptions::default().learning_rate(1.0).loss_scaler(scaler);
+        optimizer.step(&context, &[0], &[&gradient], &mut [&mut parameter], &options).unwrap();
+        drop(parameter);
+        parameters
+    };
+    assert_eq!(step([f32::INFINITY, 0.0], &scaler), [1.0, 2.0]);
+    assert!(scaler.read(&context).unwrap().is_skipped);
+    scaler.update(&context).unwrap();
+    let expected = LossScalerInfo { scale: 4.0, finite_count: 0, skipped_count: 1, is_skipped: false };
+    assert_eq!(scaler.read(&context).unwrap(), expected);
+    assert_eq!(step([2.0, -4.0], &scaler), [0.5, 3.0]);
+    let state = scaler.state_save(&context).unwrap();
+    scaler.update(&context).unwrap();
+    assert_eq!(scaler.read(&context).unwrap().scale, 8.0);
+    scaler.state_load(&context, &state).unwrap();
+    assert_eq!(scaler.read(&context).unwrap(), expected);
+    assert!(scaler.state_load(&context, &state[1..]).is_err());
+    assert!(LossScaler::new(&context, &LossScalerOptions::default().growth_factor(0.5)).is_err());
+}
