@@ -15,7 +15,8 @@ slower than f32 multiply-adds, the peak of bf16 is that of f32.
 --attention measures lpt.attention() and scaled_dot_product_attention() in this process.
 
 --lpt-torch compares train_lm with the same model in lpt.torch: layers of convert_(), RMSNorm, SwiGLU, attention, loss and AdamW. Both
-have six layers. Recipes other than f32 run in torch.autocast for bf16.
+have six layers. Recipes other than f32 run in torch.autocast for bf16. With OMP_WAIT_POLICY=passive, idle threads of torch do not
+spin beside those of LPT.
 """
 import argparse
 import dataclasses
@@ -283,12 +284,14 @@ def lpt_torch_runners(shape, threads, recipes, lpt, text):
 
 
 def lpt_torch_cells(runner, shape, runners):
-    """Returns tokens/s, and the time relative to train_lm with the recipe and to the faster PyTorch in bf16."""
-    program = next((other for other in runners if other.name == f"train_lm {runner.kind}"), None)
-    best = min(other.median() for other in runners if other.kind == "PyTorch")
+    """Returns tokens/s, and the time relative to train_lm with the recipe and to the faster PyTorch in bf16, each of the same round."""
+    def ratio_to(others):
+        return f"{statistics.median(own / min(them) for own, *them in zip(runner.seconds, *(other.seconds for other in others))):.2f}"
     is_torch = runner.name.startswith("lpt.torch")
-    return [f"{shape.tokens() / runner.median():.0f}", f"{runner.median() / program.median():.2f}" if is_torch else "",
-            f"{runner.median() / best:.2f}" if runner.kind != "PyTorch" else ""]
+    program = [other for other in runners if other.name == f"train_lm {runner.kind}"]
+    peers = [other for other in runners if other.kind == "PyTorch"]
+    return [f"{shape.tokens() / runner.median():.0f}", ratio_to(program) if is_torch else "",
+            ratio_to(peers) if runner.kind != "PyTorch" else ""]
 
 
 def lpt_torch_report(settings):

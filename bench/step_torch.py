@@ -53,8 +53,8 @@ class Block(nn.Module):
     def attend(self, x, angles):
         batch, positions, width = x.shape
         joined = self.query_key_value(x).view(batch, positions, 3, self.heads, width // self.heads)
-        query, key, value = joined.permute(2, 0, 3, 1, 4)
-        query, key = self.parts.rotate(query, *angles), self.parts.rotate(key, *angles)
+        heads = joined.permute(2, 0, 3, 1, 4)
+        (query, key), value = self.parts.rotate(heads[:2], *angles), heads[2]
         attended = self.parts.attend(query, key, value, is_causal=True)
         return self.output(attended.transpose(1, 2).reshape(batch, positions, width))
 
