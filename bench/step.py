@@ -269,17 +269,19 @@ def step_report(settings):
 # The model in lpt.torch.
 
 def lpt_torch_runners(shape, threads, recipes, lpt, text):
-    """Returns a runner of train_lm and one or two of lpt.torch for each recipe, and those of PyTorch in bf16."""
+    """Returns runners of train_lm and of lpt.torch for each recipe, and those of PyTorch in bf16. Rounds are short, since the rate of
+    machines changes: only train_lm, which is a new process, has a warm-up after the first round."""
     step_torch, made = import_torch(), []
     for recipe in recipes:
         training = step_torch.Training(shape, TORCH_LAYERS, threads, text, recipe)
         made.append(Runner(f"train_lm {recipe}", recipe,
-                           lambda runner, recipe=recipe: lpt.visit(recipe, shape, threads, TORCH_LAYERS)[0]))
+                           lambda runner, recipe=recipe: lpt.visit(recipe, dataclasses.replace(shape, steps=2), threads,
+                                                                   TORCH_LAYERS)[0]))
         for mode in ("eager", "compiled"):
             made.append(Runner(f"lpt.torch {recipe}, {mode}", recipe, lambda runner, training=training, mode=mode:
-                               training.seconds(kind_of(runner.kind), mode, 1 + shape.steps)[1:]))
+                               training.seconds(kind_of(runner.kind), mode, 2)))
     training = step_torch.Training(shape, TORCH_LAYERS, threads, text)
-    return made + [Runner(f"PyTorch bf16, {mode}", "PyTorch", lambda runner, mode=mode: training.seconds("bf16", mode, 1 + shape.steps)[1:])
+    return made + [Runner(f"PyTorch bf16, {mode}", "PyTorch", lambda runner, mode=mode: training.seconds("bf16", mode, 2))
                    for mode in ("eager", "compiled")]
 
 
