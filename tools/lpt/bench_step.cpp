@@ -41,7 +41,7 @@ struct StepTask {
 
 // Shapes are measured in sweeps, so that a slow moment of the machine does not change one operation relative to another.
 constexpr int kSweeps = 3;
-constexpr double kFlopsOfSecond = 1e12, kElementsOfSecond = 1e10;  // limits of shapes, for the seconds of a measurement
+constexpr double kFlopsOfSecond = 1e12, kElementsOfSecond = 2e9;  // limits of shapes, for the seconds of a measurement
 
 class StepBench {
  public:

@@ -249,7 +249,7 @@ class PlanEstimate {
   void add_data(double parameters, Stage &stage) const {
     if (division_.data == 1) return;
     Sent gradients = sum_of_gradients(parameters);
-    const double compute = real(division_.micro_batches) > 0 ? stage.linear + stage.attention + stage.elementwise : 0;
+    const double compute = stage.linear + stage.attention + stage.elementwise;
     gradients.seconds = std::max(0.0, gradients.seconds - machine_.overlap * kBackwardShare * compute);
     stage.data = gradients;
     if (division_.zero == 1) {
