@@ -6,9 +6,7 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
-#include "error.hpp"
-#include "file.hpp"
-#include "text.hpp"
+#include "json_file.hpp"
 
 namespace tool {
 namespace {
@@ -17,6 +15,7 @@ using nlohmann::json;
 
 constexpr size_t kTerms = std::size(kTimeTerms);
 constexpr int64_t kMostRanks = 1 << 20;
+constexpr double kLeastNumber = 1e-30, kMostNumber = 1e30;  // of times and rates
 
 struct Times {
   const char *name;
@@ -47,11 +46,7 @@ constexpr LinkNumber kLinkNumbers[] = {{"latency_seconds", &lpt_cost_link::laten
 // Reads members of objects. Errors name the file and the path of the member.
 class Reader {
  public:
-  explicit Reader(const std::string &path) : path_(path) {
-    const json parsed = json::parse(read_text(path), nullptr, false);
-    if (!parsed.is_object()) fail("the file", "is not a JSON object");
-    read(parsed);
-  }
+  explicit Reader(const std::string &path) : path_(path) { read(read_json_object(path)); }
 
   const Machine &machine() const { return machine_; }
 
@@ -65,10 +60,9 @@ class Reader {
     const auto found = object.find(name);
     if (found == object.end()) return 0;
     const double value = found->is_number() ? found->get<double>() : NAN;
-    if (!std::isfinite(value) || value < 0) {
-      fail(parent + name, fmt::format("is {}: expected a number, at least 0", shortened(found->dump(), 60)));
-    }
-    return value;
+    if (value == 0 || (value >= kLeastNumber && value <= kMostNumber)) return value;
+    fail(parent + name, fmt::format("is {}: expected 0, or a number from {:g} to {:g}", shortened(found->dump(), 60),
+                                    kLeastNumber, kMostNumber));
   }
 
   const json &object(const json &value, const std::string &member) const {
@@ -123,7 +117,7 @@ json json_of(const OperationTime &time) {
   json object = json::object();
   for (const TimeTerm &term : kTimeTerms) {
     const double seconds = time.*term.seconds;
-    if (seconds > 0) object[term.name] = term.is_rate ? 1 / seconds : seconds;
+    if (seconds >= kLeastNumber) object[term.name] = term.is_rate ? 1 / seconds : seconds;
   }
   return object;
 }

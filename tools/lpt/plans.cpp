@@ -7,9 +7,7 @@
 #include <nlohmann/json.hpp>
 #include <numeric>
 
-#include "error.hpp"
-#include "file.hpp"
-#include "text.hpp"
+#include "json_file.hpp"
 
 namespace tool {
 namespace {
@@ -30,8 +28,7 @@ constexpr Size kSizes[] = {{"--layers", "num_hidden_layers", &ModelSize::layers}
                            {"--vocabulary", "vocab_size", &ModelSize::vocabulary}};
 
 void read_config(const std::string &path, ModelSize &model) {
-  const json config = json::parse(read_text(path), nullptr, false);
-  if (!config.is_object()) throw Error(fmt::format("{}: the file is not a JSON object", in_quotes(path)));
+  const json config = read_json_object(path);
   const auto number = [&](const char *name) -> int64_t {
     const auto found = config.find(name);
     if (found == config.end()) return 0;
