@@ -6,7 +6,6 @@ namespace run_lm {
 
 namespace {
 
-constexpr int kMostDepth = 16;
 const json kNull;
 
 // Returns the member, or nullptr if it is missing or null and `has_default`.
@@ -18,17 +17,6 @@ const json *find(const std::string &file, const json &object, const char *name, 
 }
 
 }  // namespace
-
-json parse_json(const std::string &file, const std::string &text) {
-  // Deeper values are discarded, so that no file can make the readers recurse far.
-  const auto is_shallow = [](int depth, json::parse_event_t, json &) { return depth <= kMostDepth; };
-  json value = json::parse(text, is_shallow, false);
-  if (!value.is_object()) {
-    throw tool::Error(
-        fmt::format("{}: is {}: expected a JSON object", file, value.is_discarded() ? "no JSON" : value.type_name()));
-  }
-  return value;
-}
 
 std::string value_text(const json &value) {
   // JSON has no text for these; a GGUF file can have them.

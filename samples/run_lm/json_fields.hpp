@@ -8,14 +8,11 @@
 #include <optional>
 #include <string>
 
-#include "../../tools/lpt/error.hpp"
-#include "../../tools/lpt/text.hpp"
+#include "../../tools/lpt/json_file.hpp"
 
 namespace run_lm {
 
 using nlohmann::json;
-
-json parse_json(const std::string &file, const std::string &text);
 
 // Returns the value as text, at most about 60 characters, for error messages.
 std::string value_text(const json &value);

@@ -114,7 +114,7 @@ std::filesystem::path folder_of(const std::filesystem::path &path) {
 }  // namespace
 
 ModelConfig parse_config(const std::string &file, const std::string &text) {
-  const json config = parse_json(file, text);
+  const json config = tool::parse_json_object(file, text);
   const std::string type = text_of(file, config, "model_type", "");
   if (type != "llama" && type != "mistral") reject(file, "model_type", type, "llama or mistral");
   const std::string activation = text_of(file, config, "hidden_act", "silu");

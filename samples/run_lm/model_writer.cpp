@@ -58,7 +58,7 @@ class ModelWriter {
   }
 
   void write(const std::filesystem::path &folder) {
-    json config = parse_json("config.json", files_.config_text());
+    json config = tool::parse_json_object("config.json", files_.config_text());
     config.erase("quantization_config");
     if (biases_.count(kDown) != 0) config["attention_bias"] = config["mlp_bias"] = true;
     std::vector<tool::MatrixGroup> quantized = groups_;

@@ -383,7 +383,7 @@ void Tokenizer::State::encode_text(std::string_view text, bool is_first, std::ve
 }
 
 Tokenizer::Tokenizer(const std::string &file, const std::string &text) : state_(std::make_unique<State>()) {
-  const json root = parse_json(file, text);
+  const json root = tool::parse_json_object(file, text);
   const json &model = member_of(root, "model");
   state_->file = file;
   state_->read_vocabulary(model);

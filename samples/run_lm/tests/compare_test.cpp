@@ -74,7 +74,7 @@ TEST(Run, CommandsWork) {
   options.command_line = "run_lm compare";
   EXPECT_NE(output_of(options).find("int8_1x32  gptq"), std::string::npos);
   EXPECT_NE(workplace.read("picture.svg").find("int8_1x32"), std::string::npos);
-  const run_lm::json report = run_lm::parse_json("report.json", workplace.read("report.json"));
+  const run_lm::json report = tool::parse_json_object("report.json", workplace.read("report.json"));
   EXPECT_EQ("run_lm compare", report.at("command"));
   const run_lm::json &rows = report.at("tables").at("bf16").at("rows");
   ASSERT_EQ(4, std::ssize(rows));  // f32, bf16 and two methods
@@ -86,7 +86,7 @@ TEST(Run, CommandsWork) {
   options.bytes_per_weight = {0.9};
   output_of(options);
   const run_lm::json last =
-      run_lm::parse_json("", workplace.read("report.json")).at("tables").at("bf16").at("rows").back();
+      tool::parse_json_object("", workplace.read("report.json")).at("tables").at("bf16").at("rows").back();
   EXPECT_EQ("mixed 0.9, nearest", last[0]);
   EXPECT_LE(std::stod(last[1].get<std::string>()), 0.9);
   EXPECT_GT(std::stod(last[1].get<std::string>()), 0.7);

@@ -93,8 +93,8 @@ TEST(Model, IsTheSameInGguf) {
   EXPECT_EQ(other.bytes_of(0), "");  // a special token
   EXPECT_EQ(gguf.files.config().end_tokens, std::vector<int32_t>{1});
   // The library tokenizers, which wrote the file of the folder, rejects a tokenizer.json with a member missing.
-  const run_lm::json library = run_lm::parse_json("a", folder.files.tokenizer_text()),
-                     written = run_lm::parse_json("b", gguf.files.tokenizer_text());
+  const run_lm::json library = tool::parse_json_object("a", folder.files.tokenizer_text()),
+                     written = tool::parse_json_object("b", gguf.files.tokenizer_text());
   const auto names = [](const run_lm::json &object) {
     std::set<std::string> found;
     for (const auto &[name, value] : object.items()) found.insert(name);

@@ -61,7 +61,7 @@ TEST(Quantize, SavesChangedBiases) {
   save_model(context, loaded.files, fitted, folder);
   const LoadedModel saved(folder);
   for (const auto &bias : saved.weights.layers.front().biases) EXPECT_NE(nullptr, bias);
-  const run_lm::json config = run_lm::parse_json("config.json", saved.files.config_text());
+  const run_lm::json config = tool::parse_json_object("config.json", saved.files.config_text());
   EXPECT_TRUE(config.at("attention_bias").get<bool>() && config.at("mlp_bias").get<bool>());
   Decoder before(context, loaded.files.config(), fitted, kInF32, 64), after = saved.decoder();
   const std::vector<int32_t> tokens = random_tokens(18, 20);
