@@ -15,9 +15,10 @@ import json
 import os
 import pathlib
 import statistics
-import subprocess
 import sys
 import tempfile
+
+from step import Error, completed
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 SIZES = ("layers", "width", "hidden", "heads", "sequence", "batch")
@@ -57,10 +58,7 @@ class Step:
 
 
 def output_of(command):
-    done = subprocess.run(list(map(str, command)), capture_output=True, text=True, check=False)
-    if done.returncode != 0:
-        raise SystemExit(f"{command[0]} ends with status {done.returncode}: {done.stderr.strip()[-300:]}")
-    return done.stdout
+    return completed(command, "the programs lpt and train_lm in --build").stdout
 
 
 class Programs:
@@ -82,9 +80,8 @@ class Programs:
         return json.loads(path.read_text())["plans"]
 
     def predict(self, machine, step):
-        """Returns the predicted seconds. Only one plan has the configuration, since `lpt plan` selects the micro-batches."""
-        sizes = dict(step.sizes, batch=step.sizes["batch"])
-        plans = self.plans(machine, step.ranks(), sizes, "--recipe", step.recipe, "--share", step.share, "--wire", step.wire,
+        """Returns the predicted seconds."""
+        plans = self.plans(machine, step.ranks(), step.sizes, "--recipe", step.recipe, "--share", step.share, "--wire", step.wire,
                            "--tensor", step.tensor, "--micro-batches", step.micro_batches)
         return next(plan["step_seconds"] for plan in plans if step.is_plan(plan))
 
@@ -125,7 +122,8 @@ def main():
         programs = Programs(settings, pathlib.Path(name))
         for number in range(settings.rounds):
             machines = {ranks: programs.machine(ranks, recipes) for ranks in (1, 2)}
-            tables.setdefault("fastest", fastest_steps(programs, machines[2], dict(zip(SIZES, MIDDLE))))
+            if number == 0:
+                tables["fastest"] = fastest_steps(programs, machines[2], dict(zip(SIZES, MIDDLE)))
             for table, steps in tables.items():
                 for step in steps:
                     step.predicted.append(programs.predict(machines[step.ranks()], step))
@@ -143,4 +141,7 @@ def main():
 
 
 if __name__ == "__main__":
-    main()
+    try:
+        main()
+    except Error as problem:
+        sys.exit(f"plan: {problem}")

@@ -15,7 +15,7 @@ slower than f32 multiply-adds, the peak of bf16 is that of f32.
 --attention measures lpt.attention() and scaled_dot_product_attention() in this process.
 
 --lpt-torch compares train_lm with the same model in lpt.torch: layers of convert_(), RMSNorm, SwiGLU, attention, loss and AdamW. Both
-have six layers. Recipes other than f32 run in torch.autocast for bf16. With OMP_WAIT_POLICY=passive, idle threads of torch do not
+have six layers and moments in f32. Recipes other than f32 run in torch.autocast for bf16. With OMP_WAIT_POLICY=passive, idle threads of torch do not
 spin beside those of LPT.
 """
 import argparse
@@ -133,14 +133,14 @@ class TrainLm:
         self.program, self.folder, self.text = build / "samples" / "train_lm", folder, folder / "text"
         self.text.write_bytes(text)
 
-    def visit(self, recipe, shape, threads, layers=LAYERS):
+    def visit(self, recipe, shape, threads, layers=LAYERS, options=()):
         """Returns the seconds of the steps, the shares of the time, and the number of parameters."""
         steps = shape.steps + 1
         sizes = [f"--{key}={getattr(shape, key)}" for key in ("width", "heads", "hidden", "batch", "sequence")]
         text = output_of([self.program, f"--data={self.text}", f"--out={self.folder}", f"--recipe={recipe}",
                           f"--threads={threads}", f"--layers={layers}", *sizes, "--steps=1000", "--validate-every=1000",
                           f"--stop-after={steps}", "--validation-windows=1", "--checkpoint-every=0", "--sample-bytes=0",
-                          "--no-twin", "--quiet", "--json"])
+                          "--no-twin", "--quiet", "--json", *options])
         metrics = json.loads(text)
         return metrics[recipe]["step_seconds"][1:], group_shares(metrics[recipe]["time_shares"]), metrics["parameters"]
 
@@ -276,7 +276,7 @@ def lpt_torch_runners(shape, threads, recipes, lpt, text):
         training = step_torch.Training(shape, TORCH_LAYERS, threads, text, recipe)
         made.append(Runner(f"train_lm {recipe}", recipe,
                            lambda runner, recipe=recipe: lpt.visit(recipe, dataclasses.replace(shape, steps=2), threads,
-                                                                   TORCH_LAYERS)[0]))
+                                                                   TORCH_LAYERS, ["--state=f32"])[0]))
         for mode in ("eager", "compiled"):
             made.append(Runner(f"lpt.torch {recipe}, {mode}", recipe, lambda runner, training=training, mode=mode:
                                training.seconds(kind_of(runner.kind), mode, 2)))

@@ -383,7 +383,7 @@ TEST(PlanCommand, RejectsBadMachinesWithTheMember) {
       {"string", R"({"linear": {"f32": {"call_seconds": "1"}}})", "linear.f32.call_seconds is \"1\""},
       {"no_object", R"({"attention": {"f32": 3}})", "attention.f32 is 3: expected an object"},
       {"no_map", R"({"wires": []})", "wires is []: expected an object"},
-      {"links", R"({"links": {}})", "links is not an array"},
+      {"links", R"({"links": {}})", "links is {}: expected an array"},
       {"ranks", R"({"links": [{"ranks": 0}]})", "links[0].ranks is 0: expected 1 to 1048576"},
       {"fraction", R"({"links": [{"ranks": 1.5}]})", "links[0].ranks is 1.5"},
       {"order", R"({"links": [{"ranks": 4}, {"ranks": 4}]})", "links[1].ranks is 4: expected 5 to"},
@@ -392,7 +392,7 @@ TEST(PlanCommand, RejectsBadMachinesWithTheMember) {
       {"infinite", R"({"memory_bytes": 1e999})", "expected a JSON object"},
       {"tiny", R"({"linear": {"f32": {"flops_per_second": 1e-320}}})", "expected 0, or a number from 1e-30 to 1e+30"},
       {"deep", deep.c_str(), "expected an object"},
-      {"empty", "{}", "the machine has no time of linear.f32: expected one of none"}};
+      {"empty", "{}", "the machine has no time of linear.f32: expected a machine with this time"}};
   for (const BadMachine &one : cases) {
     const Outcome outcome = run_lpt(workplace, plan_words(workplace.write(one.name, one.text), {}));
     EXPECT_EQ(outcome.status, 2) << one.name;

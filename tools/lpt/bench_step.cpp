@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -62,20 +63,16 @@ class StepBench {
   }
 
  private:
-  // Recipes other than f32 use bf16 in the head.
-  std::vector<std::string> recipes() const {
-    std::vector<std::string> names = options_.recipes;
-    const bool is_low = std::any_of(names.begin(), names.end(), [](const std::string &name) { return name != "f32"; });
-    if (is_low && std::find(names.begin(), names.end(), "bf16") == names.end()) names.emplace_back("bf16");
+  // The requested recipes, and those of their heads.
+  std::set<std::string> recipes() const {
+    std::set<std::string> names = attention_formats();
+    names.insert(options_.recipes.begin(), options_.recipes.end());
     return names;
   }
 
-  std::vector<lpt_format> attention_formats() const {
-    std::vector<lpt_format> formats;
-    for (const std::string &name : recipes()) {
-      const lpt_format format = name == "f32" ? LPT_FORMAT_F32 : LPT_FORMAT_BF16;
-      if (std::find(formats.begin(), formats.end(), format) == formats.end()) formats.push_back(format);
-    }
+  std::set<std::string> attention_formats() const {
+    std::set<std::string> formats;
+    for (const std::string &name : options_.recipes) formats.insert(high_format(name));
     return formats;
   }
 
@@ -97,9 +94,9 @@ class StepBench {
         }
       }
     }
-    for (const lpt_format format : attention_formats()) {
+    for (const std::string &format : attention_formats()) {
       for (const AttentionShape &shape : kAttentionShapes) {
-        add(&Machine::attention, format_name(format), attention_work(format, shape));
+        add(&Machine::attention, format, attention_work(find_format(format), shape));
       }
     }
     for (const char *name : kElementwiseNames) {
@@ -107,9 +104,7 @@ class StepBench {
         add(&Machine::elementwise, name, elementwise_work(name, shape));
     }
     for (const std::string &moments : options_.moments) {
-      const size_t colon = moments.find(':');
-      const lpt_format first = find_format(moments.substr(0, colon));
-      const lpt_format second = colon == std::string::npos ? first : find_format(moments.substr(colon + 1));
+      const auto [first, second] = moment_formats(moments);
       for (const int64_t elements : kParameters) {
         add(&Machine::optimizer, moments, optimizer_work(first, second, elements));
       }
@@ -217,9 +212,9 @@ class StepBench {
 
 void bench_step(const BenchStepOptions &options) {
   check_text_target(options.json);
-  print_out("{} ranks of {} thread{} at the same time, load average {:.1f}; {}\n", options.ranks, options.threads,
-            options.threads == 1 ? "" : "s", lpt::bench::load_average(), lpt_build_info());
   const double load = lpt::bench::load_average();
+  print_out("{} rank{} of {} thread{} at the same time, load average {:.1f}; {}\n", options.ranks,
+            options.ranks == 1 ? "" : "s", options.threads, options.threads == 1 ? "" : "s", load, lpt_build_info());
   const Machine machine = StepBench(options).run();
   const std::map<std::string, std::string> comments = {{"build", lpt_build_info()},
                                                        {"ranks", std::to_string(options.ranks)},

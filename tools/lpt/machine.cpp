@@ -2,10 +2,10 @@
 
 #include <fmt/format.h>
 
-#include <array>
 #include <cmath>
 #include <nlohmann/json.hpp>
 
+#include "handles.hpp"
 #include "json_file.hpp"
 
 namespace tool {
@@ -105,7 +105,7 @@ class Reader {
     if (machine_.overlap > 1) fail("overlap", fmt::format("is {}: expected 0 to 1", machine_.overlap));
     const auto links = file.find("links");
     if (links == file.end()) return;
-    if (!links->is_array()) fail("links", "is not an array");
+    if (!links->is_array()) fail("links", fmt::format("is {}: expected an array", shortened(links->dump(), 60)));
     for (size_t i = 0; i < links->size(); ++i) read_link((*links)[i], fmt::format("links[{}]", i));
   }
 
@@ -191,6 +191,12 @@ double sum_of_squares(const std::vector<Vector> &rows, const Vector &terms) {
 }
 
 }  // namespace
+
+std::array<lpt_format, 2> moment_formats(const std::string &moments) {
+  const size_t colon = moments.find(':');
+  const lpt_format first = find_format(moments.substr(0, colon));
+  return {first, colon == std::string::npos ? first : find_format(moments.substr(colon + 1))};
+}
 
 Machine read_machine(const std::string &path) { return Reader(path).machine(); }
 

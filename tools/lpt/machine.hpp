@@ -1,6 +1,7 @@
 // The machine of a training plan: times of operations on one rank, and links between ranks. A file in JSON.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <map>
 #include <string>
@@ -56,6 +57,12 @@ struct Machine {
 // Operations of Machine::elementwise.
 inline constexpr const char *kRmsnorm = "rmsnorm", *kSwiglu = "swiglu", *kRotary = "rotary", *kEmbedding = "embedding",
                             *kCrossEntropy = "cross_entropy";
+
+// Returns the recipe of the head and the format of attention beside layers of a recipe: "f32" for f32, else "bf16".
+inline const char *high_format(const std::string &recipe) { return recipe == "f32" ? "f32" : "bf16"; }
+
+// Returns the formats of both moments of a name of Machine::optimizer: one format, or two separated by a colon.
+std::array<lpt_format, 2> moment_formats(const std::string &moments);
 
 // Throws Error if the file has other contents.
 Machine read_machine(const std::string &path);

@@ -77,8 +77,6 @@ void for_divisors(int64_t number, const Visit &visit) {
   }
 }
 
-std::string wire_of(const std::string &name) { return name == "f32" ? "" : name; }
-
 // Generates divisions, and selects the number of micro-batches of each.
 class Search {
  public:
@@ -121,8 +119,8 @@ class Search {
                 division.recipe = recipe;
                 division.moments = moments;
                 division.share = share;
-                division.wire = wire_of(wire);
-                division.gradient_wire = wire_of(gradient_wire);
+                division.wire = wire;
+                division.gradient_wire = gradient_wire;
                 division.zero = zero;
                 add_fastest(division);
               }
@@ -186,7 +184,6 @@ std::string plans_table(const std::vector<RankedPlan> &plans, double tokens) {
   Table table(head, 2);
   for (const RankedPlan &plan : plans) {
     const Division &division = plan.division;
-    const auto wire = [](const std::string &name) { return name.empty() ? "f32" : name.c_str(); };
     std::vector<std::string> row = {
         division.recipe,
         division.moments,
@@ -196,7 +193,7 @@ std::string plans_table(const std::vector<RankedPlan> &plans, double tokens) {
         std::to_string(division.zero),
         fmt::format("{} x {}", division.micro_batches, division.sequences),
         fmt::format("{:g}", division.share),
-        fmt::format("{}, {}", wire(division.wire), wire(division.gradient_wire)),
+        fmt::format("{}, {}", division.wire, division.gradient_wire),
         bytes_text(plan.cost.memory_bytes),
         bytes_text(sent_bytes(plan.cost)),
         seconds_text(plan.cost.step_seconds),
@@ -219,8 +216,8 @@ json json_of(const RankedPlan &plan, double tokens) {
           {"micro_batches", division.micro_batches},
           {"sequences", division.sequences},
           {"share", division.share},
-          {"wire", division.wire.empty() ? "f32" : division.wire},
-          {"gradient_wire", division.gradient_wire.empty() ? "f32" : division.gradient_wire},
+          {"wire", division.wire},
+          {"gradient_wire", division.gradient_wire},
           {"memory_bytes", cost.memory_bytes},
           {"weight_bytes", cost.weight_bytes},
           {"cast_bytes", cost.cast_bytes},
@@ -262,8 +259,8 @@ std::string plan_name(const Division &division) {
   add("DP", division.data);
   if (division.zero != 0) name += fmt::format(" ZeRO {}", division.zero);
   if (division.share != 1) name += fmt::format(" CAAT {:g}", division.share);
-  if (!division.wire.empty()) name += " " + division.wire;
-  if (!division.gradient_wire.empty()) name += " gradients " + division.gradient_wire;
+  if (division.wire != "f32") name += " " + division.wire;
+  if (division.gradient_wire != "f32") name += " gradients " + division.gradient_wire;
   return name + fmt::format(", {} x {}", division.micro_batches, division.sequences);
 }
 

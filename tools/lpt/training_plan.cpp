@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 
 #include "text.hpp"
@@ -15,7 +14,7 @@ using Recipe = std::unique_ptr<lpt_recipe, Destroy<lpt_recipe_destroy>>;
 using Linear = std::unique_ptr<lpt_linear, Destroy<lpt_linear_destroy>>;
 
 constexpr double kFloat = 4, kDouble = 8;
-constexpr double kSmallBytes = 65536;
+constexpr double kSmallBytes = 65536;       // lpt_all_reduce() sends such casts to all ranks at once
 constexpr double kBackwardShare = 2.0 / 3;  // of forward and backward
 
 double real(int64_t value) { return static_cast<double>(value); }
@@ -25,8 +24,8 @@ const OperationTime &find(const OperationTimes &times, const char *kind, const s
   if (found != times.end()) return found->second;
   std::string known;
   for (const auto &[other, time] : times) known += (known.empty() ? "" : ", ") + shortened(other, 40);
-  throw Error(fmt::format("the machine has no time of {}.{}: expected one of {}", kind, shortened(name, 40),
-                          known.empty() ? "none" : known));
+  throw Error(fmt::format("the machine has no time of {}.{}: {}", kind, shortened(name, 40),
+                          known.empty() ? "expected a machine with this time" : "expected one of " + known));
 }
 
 // Returns the bytes of elements with their scales.
@@ -68,9 +67,11 @@ struct Stage {
 class PlanEstimate {
  public:
   PlanEstimate(PlanModel &plan, const Division &division)
-      : plan_(plan), model_(plan.model_), machine_(plan.machine_), division_(division) {
-    head_recipe_ = division.recipe == "f32" ? "f32" : "bf16";
-    attention_ = division.recipe == "f32" ? "f32" : "bf16";
+      : plan_(plan),
+        model_(plan.model_),
+        machine_(plan.machine_),
+        division_(division),
+        high_(high_format(division.recipe)) {
     rows_ = division.sequences * model_.sequence;
     query_ = model_.width / division.tensor;
     key_ = model_.key_width() / division.tensor;
@@ -162,7 +163,7 @@ class PlanEstimate {
   }
 
   void add_head(Stage &stage, double &parameters) {
-    add_linear(head_recipe_, 1, model_.width, classes_, stage, parameters);
+    add_linear(high_, 1, model_.width, classes_, stage, parameters);
     stage.activations += kFloat * real(rows_) * real(model_.width + 1 + classes_);
   }
 
@@ -171,7 +172,7 @@ class PlanEstimate {
     const OperationTime counts = {.call = 1,
                                   .flops = 7 * real(rows_ * query_) * (positions + 1),
                                   .elements = real(rows_) * real(query_ + 2 * key_)};
-    stage.attention = layers * seconds_of(find(machine_.attention, "attention", attention_), counts);
+    stage.attention = layers * seconds_of(find(machine_.attention, "attention", high_), counts);
     stage.flops += layers * counts.flops;
   }
 
@@ -202,8 +203,8 @@ class PlanEstimate {
   Sent collective(lpt_cost_collective which, int64_t ranks, double elements, const std::string &wire,
                   const lpt_cost_link &link) const {
     if (ranks == 1 || elements == 0) return {};
-    const lpt_format format = find_format(wire.empty() ? "f32" : wire);
-    const bool may_cast_once = which == LPT_COST_COLLECTIVE_ALL_REDUCE && !wire.empty();
+    const lpt_format format = find_format(wire);
+    const bool is_cast = wire != "f32", may_cast_once = which == LPT_COST_COLLECTIVE_ALL_REDUCE && is_cast;
     const bool is_small = payload_bytes(plan_.context_.get(), format, elements) <= kSmallBytes;
     lpt_cost_info info = LPT_COST_INFO_INIT;
     check(plan_.context_.get(),
@@ -212,13 +213,13 @@ class PlanEstimate {
               may_cast_once && (ranks == 2 || is_small) ? LPT_COST_ALGORITHM_ONE_SHOT : LPT_COST_ALGORITHM_TWO_SHOT,
               static_cast<int32_t>(ranks), static_cast<int64_t>(elements), format, &link, &info));
     Sent sent = {info.rank_bytes, info.seconds};
-    if (!wire.empty()) {
+    if (is_cast) {
       sent.seconds += seconds_of(find(machine_.wires, "wires", wire), {.call = 1, .elements = elements});
     }
     return sent;
   }
 
-  Sent sum_over_tensor(double elements, const std::string &wire = "") const {
+  Sent sum_over_tensor(double elements, const std::string &wire = "f32") const {
     return collective(LPT_COST_COLLECTIVE_ALL_REDUCE, division_.tensor, elements, wire, link_of(1, division_.tensor));
   }
 
@@ -231,7 +232,7 @@ class PlanEstimate {
     if (is_last) {
       const double numbers = 4 * kDouble / kFloat * real(rows_ * division_.tensor);
       stage.tensor_pass +=
-          collective(LPT_COST_COLLECTIVE_ALL_GATHER, division_.tensor, numbers, "", link_of(1, division_.tensor));
+          collective(LPT_COST_COLLECTIVE_ALL_GATHER, division_.tensor, numbers, "f32", link_of(1, division_.tensor));
     }
     stage.tensor_step = sum_over_tensor(norms);
   }
@@ -253,7 +254,7 @@ class PlanEstimate {
     gradients.seconds = std::max(0.0, gradients.seconds - machine_.overlap * kBackwardShare * compute);
     stage.data = gradients;
     if (division_.zero == 1) {
-      stage.data += collective(LPT_COST_COLLECTIVE_ALL_GATHER, division_.data, parameters, "",
+      stage.data += collective(LPT_COST_COLLECTIVE_ALL_GATHER, division_.data, parameters, "f32",
                                link_of(division_.tensor, division_.data));
     }
   }
@@ -266,23 +267,22 @@ class PlanEstimate {
     for (const LinkLevel &level : machine_.links) {
       const int64_t near = level.ranks / stride;
       if (near < 2 || near >= ranks || level.ranks % stride != 0 || ranks % near != 0) continue;
-      Sent sent = collective(LPT_COST_COLLECTIVE_REDUCE_SCATTER, near, elements, "", level.link);
+      Sent sent = collective(LPT_COST_COLLECTIVE_REDUCE_SCATTER, near, elements, "f32", level.link);
       sent += collective(LPT_COST_COLLECTIVE_ALL_REDUCE, ranks / near, elements / real(near), wire, outer);
-      sent += collective(LPT_COST_COLLECTIVE_ALL_GATHER, near, elements, "", level.link);
+      sent += collective(LPT_COST_COLLECTIVE_ALL_GATHER, near, elements, "f32", level.link);
       if (sent.seconds < best.seconds) best = sent;
     }
     return best;
   }
 
   void add_state(double parameters, Stage &stage) const {
-    const std::string &moments = division_.moments;
-    const size_t colon = moments.find(':');
-    const std::string second = colon == std::string::npos ? moments : moments.substr(colon + 1);
     const double stepped = division_.zero == 1 ? parameters / real(division_.data) : parameters;
     stage.weights = stage.gradients = kFloat * parameters;
-    stage.moments = payload_bytes(plan_.context_.get(), find_format(moments.substr(0, colon)), stepped) +
-                    payload_bytes(plan_.context_.get(), find_format(second), stepped);
-    stage.optimizer += seconds_of(find(machine_.optimizer, "optimizer", moments), {.call = 1, .elements = stepped});
+    for (const lpt_format moment : moment_formats(division_.moments)) {
+      stage.moments += payload_bytes(plan_.context_.get(), moment, stepped);
+    }
+    stage.optimizer +=
+        seconds_of(find(machine_.optimizer, "optimizer", division_.moments), {.call = 1, .elements = stepped});
   }
 
   // Buffers that layers share: normed, projected and the gradient of the stream; gated; gradients of attention and SwiGLU.
@@ -291,7 +291,7 @@ class PlanEstimate {
            (kFloat * real(3 * model_.width + 3 * hidden_) + attention_bytes() * real(2 * query_ + 2 * key_));
   }
 
-  double attention_bytes() const { return attention_ == "f32" ? kFloat : 2; }
+  double attention_bytes() const { return high_ == "f32" ? kFloat : 2; }
 
   double step_seconds(const Stage &stage) const {
     return real(division_.micro_batches + division_.pipeline - 1) * stage.pass_seconds() + stage.tensor_step.seconds +
@@ -332,7 +332,7 @@ class PlanEstimate {
   const ModelSize &model_;
   const Machine &machine_;
   const Division &division_;
-  std::string head_recipe_, attention_;
+  std::string high_;  // recipe of the head, and format of attention
   int64_t rows_ = 0, query_ = 0, key_ = 0, hidden_ = 0, classes_ = 0;
   double shared_ = 0;
 };

@@ -25,12 +25,12 @@ struct Division {
   std::string recipe = "f32";
   std::string moments = "f32";
   int64_t tensor = 1, pipeline = 1, data = 1;
-  int64_t micro_batches = 1;  // of each data rank
-  int64_t sequences = 1;      // of a micro-batch
-  int32_t zero = 0;           // 1: data ranks share the state of the optimizer
-  double share = 1;           // of the columns that tensor ranks reduce (CAAT)
-  std::string wire;           // of tensor ranks; empty: f32
-  std::string gradient_wire;  // of data ranks; empty: f32
+  int64_t micro_batches = 1;          // of each data rank
+  int64_t sequences = 1;              // of a micro-batch
+  int32_t zero = 0;                   // 1: data ranks share the state of the optimizer
+  double share = 1;                   // of the columns that tensor ranks reduce (CAAT)
+  std::string wire = "f32";           // of tensor ranks
+  std::string gradient_wire = "f32";  // of data ranks
 };
 
 // Costs of a step. Bytes and seconds are those of the rank with the most.

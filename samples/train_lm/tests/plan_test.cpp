@@ -47,7 +47,7 @@ tool::PlanCost planned(const Options &options, const PlannedRun &run) {
   division.sequences = options.train.batch / run.grid.data / run.micro_batches;
   division.zero = run.zero;
   division.share = run.share;
-  division.wire = run.wire;
+  division.wire = options.wire.empty() ? "f32" : options.wire;
   const tool::Machine machine = instant_machine(run);
   return tool::PlanModel(model, machine).cost(division);
 }
