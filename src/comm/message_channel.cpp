@@ -12,6 +12,7 @@ constexpr std::byte kDamage{0x80};
 }  // namespace
 
 MessageChannel::~MessageChannel() {
+  static_cast<void>(make_progress());
   for (PendingSend &sending : pending_sends_) endpoint_->abandon(&sending.request);
   endpoint_->abandon(&next_request_);
 }
@@ -77,20 +78,21 @@ bool MessageChannel::has_borrowed() const {
                      [](const PendingSend &sending) { return sending.is_borrowed; });
 }
 
-template <typename Which>
-void MessageChannel::abandon_if(const Which &which) {
-  for (auto sending = pending_sends_.begin(); sending != pending_sends_.end();) {
-    if (which(*sending)) endpoint_->abandon(&sending->request);
-    sending = which(*sending) ? pending_sends_.erase(sending) : std::next(sending);
-  }
+bool MessageChannel::is_idle() const {
+  return std::all_of(pending_sends_.begin(), pending_sends_.end(),
+                     [](const PendingSend &sending) { return sending.has_peer_left; });
 }
 
-void MessageChannel::abandon(int32_t peer) {
-  abandon_if([&](const PendingSend &sending) { return sending.peer == peer; });
+void MessageChannel::mark_left(int32_t peer) {
+  for (PendingSend &sending : pending_sends_) sending.has_peer_left = sending.has_peer_left || sending.peer == peer;
 }
 
 void MessageChannel::abandon_payloads() {
-  abandon_if([](const PendingSend &sending) { return sending.tag != kHeaderTag; });
+  for (auto sending = pending_sends_.begin(); sending != pending_sends_.end();) {
+    const bool is_payload = sending->tag != kHeaderTag;
+    if (is_payload) endpoint_->abandon(&sending->request);
+    sending = is_payload ? pending_sends_.erase(sending) : std::next(sending);
+  }
 }
 
 }  // namespace lpt

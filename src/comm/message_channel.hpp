@@ -44,10 +44,13 @@ class MessageChannel {
   // Advances pending sends and removes complete ones.
   Status make_progress();
   bool has_borrowed() const;
-  bool is_idle() const { return pending_sends_.empty(); }
+  bool is_idle() const;
 
-  // Abandons pending sends to a rank that has left. abandon_payloads() abandons the payloads to all ranks.
-  void abandon(int32_t peer);
+  // From now on is_idle() ignores sends to a rank that has left. They may complete: a transport may report the end of a send
+  // after the rank has received the bytes and left. The destructor abandons those that do not.
+  void mark_left(int32_t peer);
+
+  // Abandons the payloads to all ranks.
   void abandon_payloads();
 
  private:
@@ -56,10 +59,9 @@ class MessageChannel {
     bool is_borrowed;
     void *request;
     std::vector<std::byte> bytes;  // empty if borrowed
+    bool has_peer_left = false;
   };
   Status start_own(int32_t peer, int32_t tag, std::vector<std::byte> &&bytes);
-  template <typename Which>
-  void abandon_if(const Which &which);
 
   const std::unique_ptr<Endpoint> endpoint_;
   const int64_t damaged_payload_;

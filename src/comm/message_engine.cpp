@@ -151,7 +151,7 @@ void MessageEngine::dispatch_header(const MessageHeader &header) {
       break;
     case MessageKind::kHasLeft:
       peer.has_left = true;
-      channel_.abandon(header.from);
+      channel_.mark_left(header.from);
       break;
     case MessageKind::kAborted:
       if (failures_.status.is_ok() || header.sequence < failures_.finished)

@@ -20,6 +20,19 @@ TEST(Mpi, CommsAreMadeAndDestroyedAgain) {
   }
 }
 
+// MPI may report the end of a send after its receiver has destroyed its comm.
+TEST(Mpi, CommsAreDestroyedAfterLargePayloads) {
+  constexpr int64_t kCount = 1 << 19;
+  std::vector<float> numbers(kCount, 1.0f);
+  const Tensor both = wrap(self->context, numbers, 1, kCount);
+  for (int i = 0; i < 20; ++i) {
+    lpt_comm *raw = nullptr;
+    ASSERT_TRUE(self->ok(lpt_comm_split(self->context, self->comm, 0, self->rank, &raw)));
+    const Comm comm(raw);
+    ASSERT_TRUE(self->ok(lpt_all_reduce(self->context, raw, both.get(), nullptr, both.get(), nullptr)));
+  }
+}
+
 // A payload far larger than a packet, and larger than MPI sends eagerly.
 TEST(Mpi, LargeMailCrosses) {
   if (self->ranks < 2 || self->rank > 1) return;
