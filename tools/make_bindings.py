@@ -274,7 +274,8 @@ def julia_structs(header):
     written, waiting, names = set(), list(header.structs), {struct.name for struct in header.structs}
     while waiting:
         struct = next(one for one in waiting
-                      if all(levels(member.type)[0] in written for member in one.members if levels(member.type)[0] in names))
+                      if all(levels(member.type)[0] in written | {one.name} for member in one.members
+                             if levels(member.type)[0] in names))
         waiting.remove(struct)
         written.add(struct.name)
         yield struct

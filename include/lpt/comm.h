@@ -311,7 +311,7 @@ enum lpt_reduce_algorithm_values {
   LPT_REDUCE_ALGORITHM_NATIVE = 3
 };
 
-/** @brief Options of a reduction. */
+/** @brief Options of a reduction; the same on all ranks, except for `outer_comm`. */
 typedef struct lpt_reduce_options {
   size_t struct_size;      /**< sizeof(lpt_reduce_options) of the caller. */
   lpt_flags flags;         /**< LPT_CHECK_ONLY or 0. */
@@ -342,13 +342,28 @@ typedef struct lpt_reduce_options {
    * copied; `user` must stay valid until completion.
    */
   const lpt_comm_codec *codec;
+  /**
+   * NULL: none. Otherwise the reduction has levels, such as nodes and a cluster. Each rank of `comm` reduces one part over
+   * `comm`, then over `outer_comm`, and `comm` gathers the parts. `outer_comm` has the ranks with the same index in groups
+   * of one size; see lpt_comm_split(). It is for ranks on CPUs, with AUTO or TWO_SHOT. Parts begin at multiples of 512
+   * elements; lpt_reduce_scatter() uses the parts of its ranks. In lpt_all_reduce() with a wire or codec, parts are f32
+   * between levels; otherwise they have the format of the tensor. Until completion `outer_comm` stays valid, and no other
+   * call uses it.
+   */
+  lpt_comm *outer_comm;
+  /**
+   * Options of the reduction over `outer_comm`: its wire, its codec, its factor. `reduction` is the same; AVERAGE divides
+   * at each level. Element i of the tensor draws at random.offset + outer->random.offset + i. Up to 8 levels. The struct
+   * is copied. NULL: the defaults.
+   */
+  const struct lpt_reduce_options *outer;
 } lpt_reduce_options;
 
 /** @brief Defaults of lpt_reduce_options. */
 #define LPT_REDUCE_OPTIONS_INIT                                                                           \
   {                                                                                                       \
     sizeof(lpt_reduce_options), 0, LPT_REDUCTION_SUM, 0, 1.0, LPT_FORMAT_NONE, LPT_REDUCE_ALGORITHM_AUTO, \
-        LPT_ROUNDING_NEAREST_EVEN, LPT_RANDOM_INIT, NULL                                                  \
+        LPT_ROUNDING_NEAREST_EVEN, LPT_RANDOM_INIT, NULL, NULL, NULL                                      \
   }
 
 /**

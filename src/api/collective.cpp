@@ -1,6 +1,4 @@
-#include "src/collective/collective.hpp"
-
-#include "src/api/guard.hpp"
+#include "src/api/reduce_options.hpp"
 
 using namespace lpt;
 
@@ -10,13 +8,10 @@ namespace {
 template <typename Body>
 lpt_status reduce(lpt_context *context, lpt_comm *comm, const lpt_reduce_options *options, const Body &body) {
   return guard(context, [&](Context &self) -> Status {
-    lpt_reduce_options known = LPT_REDUCE_OPTIONS_INIT;
-    LPT_TRY(read_options(options, "options", known));
+    OwnedReduceOptions known;
+    LPT_TRY(read_reduce_options(options, "options", known));
     LPT_TRY(check_handle(comm, HandleKind::kComm, "comm"));
-    lpt_comm_codec codec = LPT_COMM_CODEC_INIT;
-    LPT_TRY(read_options(known.codec, "options->codec", codec));
-    if (known.codec != nullptr) known.codec = &codec;
-    return body(self, *comm, known);
+    return body(self, *comm, known.values);
   });
 }
 

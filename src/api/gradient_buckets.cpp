@@ -1,6 +1,6 @@
 #include "src/parallel/gradient_buckets.hpp"
 
-#include "src/api/guard.hpp"
+#include "src/api/reduce_options.hpp"
 
 using namespace lpt;
 
@@ -32,8 +32,8 @@ lpt_status lpt_gradient_buckets_create(lpt_context *context, lpt_comm *comm, lpt
 lpt_status lpt_gradient_buckets_begin(lpt_context *context, lpt_gradient_buckets *buckets, int32_t is_last,
                                       const lpt_reduce_options *options) {
   return with_buckets(context, buckets, [&](Context &self) -> Status {
-    lpt_reduce_options known = LPT_REDUCE_OPTIONS_INIT;
-    LPT_TRY(read_options(options, "options", known));
+    OwnedReduceOptions known;
+    LPT_TRY(read_reduce_options(options, "options", known));
     return begin_buckets(self, *buckets, is_last, known);
   });
 }

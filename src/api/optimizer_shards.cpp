@@ -1,4 +1,4 @@
-#include "src/api/guard.hpp"
+#include "src/api/reduce_options.hpp"
 #include "src/optimizer/shards.hpp"
 
 using namespace lpt;
@@ -31,7 +31,7 @@ lpt_status lpt_optimizer_step_shards(lpt_context *context, lpt_comm *comm, lpt_o
     LPT_TRY(check_writable(parameters, count, "parameters"));
     lpt_optimizer_step_options known = LPT_OPTIMIZER_STEP_OPTIONS_INIT;
     lpt_optimizer_shard_options known_shards = LPT_OPTIMIZER_SHARD_OPTIONS_INIT;
-    lpt_reduce_options reduce = LPT_REDUCE_OPTIONS_INIT;
+    OwnedReduceOptions reduce;
     LPT_TRY(check_handle(comm, HandleKind::kComm, "comm"));
     LPT_TRY(check_handle(optimizer, HandleKind::kOptimizer, "optimizer"));
     LPT_TRY(read_options(options, "options", known));
@@ -39,8 +39,8 @@ lpt_status lpt_optimizer_step_shards(lpt_context *context, lpt_comm *comm, lpt_o
     if (known_shards.flags != 0) {
       return unsupported("shards->flags is %llu: expected 0", static_cast<unsigned long long>(known_shards.flags));
     }
-    LPT_TRY(read_options(known_shards.reduce, "shards->reduce", reduce));
+    LPT_TRY(read_reduce_options(known_shards.reduce, "shards->reduce", reduce));
     return step_shards(self, *comm, *optimizer, indices, count, gradients, known,
-                       known_shards.reduce == nullptr ? nullptr : &reduce, parameters);
+                       known_shards.reduce == nullptr ? nullptr : &reduce.values, parameters);
   });
 }

@@ -1,7 +1,5 @@
 #include "src/collective/collective.hpp"
 
-#include <cmath>
-
 #include "src/collective/wire.hpp"
 #include "src/ranks/reducing.hpp"
 #include "src/ranks/segments.hpp"
@@ -32,18 +30,6 @@ Status prepare(const Comm &comm, const Tensor *input, const lpt_reduce_options &
   reducing.factor = options.factor;
   return {};
 }
-
-}  // namespace
-
-Status check_reduce_options(const lpt_reduce_options &options) {
-  LPT_TRY(check_flags("options->flags", options.flags));
-  LPT_TRY(check_choice("options->reduction", options.reduction, LPT_REDUCTION_MINIMUM));
-  if (options.reserved != 0) return unsupported("options->reserved is %d: expected 0", options.reserved);
-  if (!std::isfinite(options.factor)) return invalid("options->factor is %g: expected a finite number", options.factor);
-  return {};
-}
-
-namespace {
 
 // Barrier of ranks that do not compare calls: each sends one byte to every other rank.
 Status barrier_by_bytes(Context &worker, Engine &engine, const Signature &signature) {
@@ -83,6 +69,7 @@ Status all_reduce(Context &context, Comm &comm, const Tensor *input, const lpt_r
   reducing.shares = equal_shares(reducing.input.rows * reducing.input.columns, ranks);
   SelectedReduction chosen{};
   LPT_TRY(select_reduction(context, options, reducing, ranks, true, chosen));
+  LPT_TRY(select_outer(context, options, comm, true, chosen));
   if (is_check_only(options.flags)) return {};
   return run_collective(
       context, comm,
@@ -106,6 +93,7 @@ Status reduce_scatter(Context &context, Comm &comm, const Tensor *input, const i
   LPT_TRY(check_no_overlap(reducing.input, "input", reducing.output, "output"));
   SelectedReduction chosen{};
   LPT_TRY(select_reduction(context, options, reducing, comm.engine->ranks(), false, chosen));
+  LPT_TRY(select_outer(context, options, comm, false, chosen));
   if (is_check_only(options.flags)) return {};
   return run_collective(
       context, comm,

@@ -1,6 +1,7 @@
 // Collectives on tensors: checks. Engines in src/comm transfer bytes, kernels in kernels/reduce compute sums.
 #pragma once
 
+#include <memory>
 #include <vector>
 
 #include "lpt/research/codec.h"
@@ -9,7 +10,12 @@
 
 namespace lpt {
 
-Status check_reduce_options(const lpt_reduce_options &options);
+// Options of a reduction with copies of the structs that they point to.
+struct OwnedReduceOptions {
+  lpt_reduce_options values = LPT_REDUCE_OPTIONS_INIT;
+  std::shared_ptr<const lpt_comm_codec> codec;
+  std::shared_ptr<const OwnedReduceOptions> outer;
+};
 
 // Rejects a tensor that is listed twice, such as a tied weight: its elements would be reduced twice.
 Status check_each_once(const char *name, const std::vector<const Tensor *> &tensors);

@@ -39,9 +39,7 @@ Status reduce_side_by_side(Context &worker, Engine &engine, const Many &many, Se
     LPT_TRY(pieces.copy_to(queue, place));
     place += pieces.bytes();
   }
-  reducing.plain.input.data = reducing.plain.output.data = run;
-  reducing.wired.input.data = reducing.wired.output.data = run;
-  reducing.coded.input.data = reducing.coded.output.data = run;
+  set_run(reducing, run);
   LPT_TRY(run_to_all(worker, engine, reducing));
   place = run;
   for (const SegmentList &pieces : many.pieces) {
@@ -87,6 +85,7 @@ Status all_reduce_many(Context &context, Comm &comm, Tensor *const *tensors, int
   reducing.shares = equal_shares(many.elements, comm.engine->ranks());
   SelectedReduction chosen{};
   LPT_TRY(select_reduction(context, options, reducing, comm.engine->ranks(), true, chosen));
+  LPT_TRY(select_outer(context, options, comm, true, chosen));
   if (is_check_only(options.flags)) return {};
   return run_collective(
       context, comm,

@@ -1,5 +1,9 @@
 #include "src/collective/wire.hpp"
 
+#include <cmath>
+
+#include "src/tensor/checks.hpp"
+
 namespace lpt {
 namespace {
 
@@ -10,6 +14,8 @@ constexpr int64_t kLeastElements = 512;  // per rank
 constexpr int64_t kSmallBytes = 16 << 10;
 
 constexpr int64_t kShareUnit = 512;  // elements: longer blocks restart in each slice
+
+constexpr int64_t kSiteOfLevels = 1 << 16;  // distinguishes reductions with an outer comm in signatures
 
 Status check_no_wire(const lpt_reduce_options &options) {
   if (options.algorithm != LPT_REDUCE_ALGORITHM_AUTO && options.algorithm != LPT_REDUCE_ALGORITHM_NATIVE) {
@@ -63,10 +69,19 @@ ReductionPath path_of(const lpt_reduce_options &options, const WireReductionPlan
   if (!is_to_all) return ReductionPath::kTwoShots;
   if (options.algorithm == LPT_REDUCE_ALGORITHM_ONE_SHOT) return ReductionPath::kOneShot;
   if (options.algorithm == LPT_REDUCE_ALGORITHM_TWO_SHOT) return ReductionPath::kTwoShots;
+  if (options.outer_comm != nullptr) return ReductionPath::kTwoShots;
   return ranks == 2 || wire_bytes(wired) <= kSmallBytes ? ReductionPath::kOneShot : ReductionPath::kTwoShots;
 }
 
 }  // namespace
+
+Status check_reduce_options(const lpt_reduce_options &options) {
+  LPT_TRY(check_flags("options->flags", options.flags));
+  LPT_TRY(check_choice("options->reduction", options.reduction, LPT_REDUCTION_MINIMUM));
+  if (options.reserved != 0) return unsupported("options->reserved is %d: expected 0", options.reserved);
+  if (!std::isfinite(options.factor)) return invalid("options->factor is %g: expected a finite number", options.factor);
+  return {};
+}
 
 Status select_path(Context &context, const lpt_reduce_options &options, const ReductionPlan &reducing, int32_t ranks,
                    bool is_to_all, ReductionPath &out_path, WireReductionPlan &out_wired) {
@@ -125,35 +140,137 @@ Status choose_reduction(Context &context, int32_t ranks, ReductionPlan &reducing
 
 Status select_reduction(Context &context, const lpt_reduce_options &options, const ReductionPlan &reducing,
                         int32_t ranks, bool is_to_all, SelectedReduction &out_chosen) {
-  out_chosen.plain = reducing;
+  ReductionPlan &plain = out_chosen.plain = reducing;
+  if (options.outer_comm != nullptr) {
+    plain.site += kSiteOfLevels;
+    if (is_to_all) plain.shares = equal_shares(plain.shares.back().end, ranks, kShareUnit);
+  }
   if (options.codec != nullptr) {
     if (!reducing.device.is_cpu()) {
       return unsupported("options->codec is given: ranks on %s take none", device_text(reducing.device).c_str());
     }
     out_chosen.path = ReductionPath::kCodec;
-    return prepare_codec_reducing(context, options, reducing, ranks, is_to_all, out_chosen.coded);
+    return prepare_codec_reducing(context, options, plain, ranks, is_to_all, out_chosen.coded);
   }
-  LPT_TRY(select_path(context, options, reducing, ranks, is_to_all, out_chosen.path, out_chosen.wired));
+  LPT_TRY(select_path(context, options, plain, ranks, is_to_all, out_chosen.path, out_chosen.wired));
   const bool has_own_sum = out_chosen.path == ReductionPath::kPlain;
-  return has_own_sum ? choose_reduction(context, ranks, out_chosen.plain) : Status();
+  return has_own_sum ? choose_reduction(context, ranks, plain) : Status();
 }
 
-Status run_to_all(Context &worker, Engine &engine, const SelectedReduction &chosen) {
+namespace {
+
+Status check_outer(const lpt_reduce_options &options, const lpt_reduce_options &outer, const Comm &comm) {
+  if (options.outer_comm == &comm) return invalid("options->outer_comm is comm: expected a comm of other ranks");
+  if (!device_of(comm).is_cpu() || !device_of(*options.outer_comm).is_cpu()) {
+    return unsupported("options->outer_comm is given: expected NULL, levels are for ranks on CPUs");
+  }
+  if (options.algorithm != LPT_REDUCE_ALGORITHM_AUTO && options.algorithm != LPT_REDUCE_ALGORITHM_TWO_SHOT) {
+    return unsupported("options->algorithm is %d with an outer comm: expected AUTO or TWO_SHOT", options.algorithm);
+  }
+  if (outer.reduction != options.reduction) {
+    return invalid("options->outer->reduction is %d: expected %d, as options->reduction", outer.reduction,
+                   options.reduction);
+  }
+  return outer.flags == 0 ? Status() : invalid("options->outer->flags is not 0: expected flags of the first level");
+}
+
+// The part of this rank, whose memory reduce_over_groups() sets.
+MatrixView part_of(const SelectedReduction &chosen, const Comm &comm, bool is_to_all) {
+  if (!is_to_all) return chosen.plain.output;
+  const auto self = static_cast<size_t>(comm.engine->rank());
+  if (chosen.path == ReductionPath::kCodec) {
+    return vector_view(LPT_FORMAT_F32, nullptr, chosen.coded.shares[self].count());
+  }
+  if (chosen.path == ReductionPath::kTwoShots) {
+    return vector_view(LPT_FORMAT_F32, nullptr, chosen.wired.shares[self].count());
+  }
+  return vector_view(chosen.plain.output.format.id, nullptr, chosen.plain.shares[self].count());
+}
+
+// The index in the full tensor of the first element of the part.
+int64_t first_of(const SelectedReduction &chosen, const Comm &comm) {
+  const auto self = static_cast<size_t>(comm.engine->rank());
+  const bool is_coded = chosen.path == ReductionPath::kCodec;
+  return (is_coded ? chosen.coded.shares : chosen.plain.shares)[self].begin;
+}
+
+Status reduce_over_groups(Context &worker, const OuterReduction &outer, void *part) {
+  SelectedReduction reduction = outer.reduction;
+  set_run(reduction, part);
+  const Status status = run_collective(
+      worker, *outer.comm, [&](Context &inside, Engine &engine) { return run_to_all(inside, engine, reduction); },
+      nullptr);
+  return status.is_ok() ? Status() : Status(status.code(), text("options->outer_comm: %s", status.message().c_str()));
+}
+
+// Runs one level. After an error, the ranks of the outer levels do not wait for this one.
+template <typename Run>
+Status run_level(const SelectedReduction &chosen, const Run &run) {
+  Status status = run();
+  if (status.is_ok()) return status;
+  for (const OuterReduction *outer = chosen.outer.get(); outer != nullptr; outer = outer->reduction.outer.get()) {
+    outer->comm->engine->interrupt(status.message().c_str());
+  }
+  return status;
+}
+
+}  // namespace
+
+Status select_outer(Context &context, const lpt_reduce_options &options, const Comm &comm, bool is_to_all,
+                    SelectedReduction &chosen) {
+  if (options.outer_comm == nullptr) {
+    return options.outer == nullptr ? Status() : invalid("options->outer is set: expected NULL without an outer_comm");
+  }
+  lpt_reduce_options next = LPT_REDUCE_OPTIONS_INIT;
+  next.reduction = options.reduction;
+  if (options.outer != nullptr) next = *options.outer;
+  LPT_TRY(check_outer(options, next, comm));
+  next.random.offset += options.random.offset + static_cast<uint64_t>(first_of(chosen, comm));
+  const Comm &outer_comm = *options.outer_comm;
+  ReductionPlan reducing{};
+  reducing.operation = "all_reduce of levels";
+  reducing.device = device_of(outer_comm);
+  reducing.input = reducing.output = part_of(chosen, comm, is_to_all);
+  reducing.reduction = static_cast<Reduction>(next.reduction);
+  reducing.factor = next.factor;
+  reducing.shares = equal_shares(reducing.input.rows * reducing.input.columns, outer_comm.engine->ranks());
+  auto outer = std::make_shared<OuterReduction>();
+  outer->comm = options.outer_comm;
+  const auto select = [&]() -> Status {
+    LPT_TRY(check_reduce_options(next));
+    LPT_TRY(select_reduction(context, next, reducing, outer_comm.engine->ranks(), true, outer->reduction));
+    return select_outer(context, next, outer_comm, true, outer->reduction);
+  };
+  const Status status = select();
+  if (!status.is_ok()) return Status(status.code(), text("options->outer: %s", status.message().c_str()));
+  chosen.outer = std::move(outer);
+  return {};
+}
+
+void set_run(SelectedReduction &chosen, void *run) {
+  chosen.plain.input.data = chosen.plain.output.data = run;
+  chosen.wired.input.data = chosen.wired.output.data = run;
+  chosen.coded.input.data = chosen.coded.output.data = run;
+}
+
+namespace {
+
+Status run_path_to_all(Context &worker, Engine &engine, const SelectedReduction &chosen, const PartWork &between) {
   switch (chosen.path) {
     case ReductionPath::kOneShot:
       return reduce_in_one_shot(worker, engine, chosen.wired);
     case ReductionPath::kTwoShots:
-      return reduce_in_two_shots(worker, engine, chosen.wired);
+      return reduce_in_two_shots(worker, engine, chosen.wired, between);
     case ReductionPath::kCodec:
-      return reduce_to_all_by_codec(worker, engine, chosen.coded);
+      return reduce_to_all_by_codec(worker, engine, chosen.coded, between);
     case ReductionPath::kNative:
       return reduce_natively(worker, engine, chosen.plain, true);
     default:
-      return reduce_to_all(worker, engine, chosen.plain);
+      return reduce_to_all(worker, engine, chosen.plain, between);
   }
 }
 
-Status run_to_parts(Context &worker, Engine &engine, const SelectedReduction &chosen) {
+Status run_path_to_parts(Context &worker, Engine &engine, const SelectedReduction &chosen) {
   switch (chosen.path) {
     case ReductionPath::kCodec:
       return reduce_to_parts_by_codec(worker, engine, chosen.coded);
@@ -164,6 +281,25 @@ Status run_to_parts(Context &worker, Engine &engine, const SelectedReduction &ch
     default:
       return reduce_wire_to_parts(worker, engine, chosen.wired);
   }
+}
+
+}  // namespace
+
+Status run_to_all(Context &worker, Engine &engine, const SelectedReduction &chosen) {
+  if (chosen.outer == nullptr) return run_path_to_all(worker, engine, chosen, {});
+  return run_level(chosen, [&] {
+    return run_path_to_all(worker, engine, chosen, [&](Context &inside, const MatrixView &part) {
+      return reduce_over_groups(inside, *chosen.outer, part.data);
+    });
+  });
+}
+
+Status run_to_parts(Context &worker, Engine &engine, const SelectedReduction &chosen) {
+  if (chosen.outer == nullptr) return run_path_to_parts(worker, engine, chosen);
+  return run_level(chosen, [&]() -> Status {
+    LPT_TRY(run_path_to_parts(worker, engine, chosen));
+    return reduce_over_groups(worker, *chosen.outer, chosen.plain.output.data);
+  });
 }
 
 }  // namespace lpt

@@ -99,6 +99,7 @@ Status reduce_pack(Context &context, Comm &comm, lpt_format format, const Pack &
   reducing.shares = pack.shares;
   SelectedReduction chosen{};
   LPT_TRY(select_reduction(context, options, reducing, comm.engine->ranks(), false, chosen));
+  LPT_TRY(select_outer(context, options, comm, false, chosen));
   if (out == nullptr) return {};
   return run_collective(
       context, comm,

@@ -5,6 +5,7 @@
 #include <limits>
 #include <numeric>
 
+#include "src/collective/wire.hpp"
 #include "src/tensor/checks.hpp"
 
 namespace lpt {
@@ -86,7 +87,7 @@ Status launch(Context &context, GradientBuckets &buckets) {
   while (buckets.launched < buckets.buckets.size() && buckets.buckets[buckets.launched].waiting == 0) {
     Bucket &bucket = buckets.buckets[buckets.launched];
     Future *future = nullptr;
-    LPT_TRY(reduce_bucket(context, buckets, bucket, buckets.options, &future));
+    LPT_TRY(reduce_bucket(context, buckets, bucket, buckets.options.values, &future));
     bucket.future.reset(future);
     ++buckets.launched;
   }
@@ -147,12 +148,12 @@ Status create_gradient_buckets(Comm &comm, Tensor *const *gradients, int64_t cou
   return {};
 }
 
-Status begin_buckets(Context &context, GradientBuckets &buckets, int32_t is_last, const lpt_reduce_options &options) {
+Status begin_buckets(Context &context, GradientBuckets &buckets, int32_t is_last, const OwnedReduceOptions &options) {
   if (buckets.pass != BucketPass::kNone) {
     return invalid("buckets have a pass under way: expected lpt_gradient_buckets_wait() first");
   }
   LPT_TRY(check_choice("is_last", is_last, 1));
-  if (is_last == 1) LPT_TRY(check_reductions(context, buckets, options));
+  if (is_last == 1) LPT_TRY(check_reductions(context, buckets, options.values));
   buckets.ready.clear();
   buckets.ready.reserve(buckets.gradients.size());
   buckets.options = options;

@@ -42,9 +42,9 @@ struct lpt_gradient_buckets {
   lpt_gradient_buckets_order order = LPT_GRADIENT_BUCKETS_ORDER_RECORDED;
   bool is_recorded = false;
   lpt::BucketPass pass = lpt::BucketPass::kNone;
-  lpt_reduce_options options = LPT_REDUCE_OPTIONS_INIT;  // of this pass
-  std::vector<size_t> ready;                             // gradients of this pass, in the order of make_ready()
-  size_t launched = 0;                                   // buckets of this pass
+  lpt::OwnedReduceOptions options;  // of this pass
+  std::vector<size_t> ready;        // gradients of this pass, in the order of make_ready()
+  size_t launched = 0;              // buckets of this pass
   double wait_seconds = 0.0;
 };
 
@@ -54,7 +54,7 @@ using GradientBuckets = lpt_gradient_buckets;
 
 Status create_gradient_buckets(Comm &comm, Tensor *const *gradients, int64_t count,
                                const lpt_gradient_buckets_options &options, GradientBuckets **out_buckets);
-Status begin_buckets(Context &context, GradientBuckets &buckets, int32_t is_last, const lpt_reduce_options &options);
+Status begin_buckets(Context &context, GradientBuckets &buckets, int32_t is_last, const OwnedReduceOptions &options);
 Status make_ready(Context &context, GradientBuckets &buckets, int64_t index);
 Status wait_for_buckets(Context &context, GradientBuckets &buckets);
 lpt_gradient_buckets_info bucket_values(const GradientBuckets &buckets);

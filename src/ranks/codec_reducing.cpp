@@ -81,11 +81,12 @@ class CodecRun {
   CodecRun(Context &worker, Engine &engine, const CodecPlan &moving)
       : worker_(worker), engine_(engine), moving_(moving), ranks_(static_cast<size_t>(engine.ranks())) {}
 
-  Status to_all() {
+  Status to_all(const PartWork &between) {
     Bytes mine;
     float *sum = nullptr;
     LPT_TRY(take_message(self(), mine));
     LPT_TRY(scatter(sum));
+    if (between) LPT_TRY(between(worker_, dense_view(LPT_FORMAT_F32, sum, 1, my_count())));
     LPT_TRY(encode(sum, self(), mine));
     return gather(mine);
   }
@@ -277,8 +278,8 @@ Status prepare_codec_reducing(Context &context, const lpt_reduce_options &option
   return {};
 }
 
-Status reduce_to_all_by_codec(Context &worker, Engine &engine, const CodecPlan &moving) {
-  return CodecRun(worker, engine, moving).to_all();
+Status reduce_to_all_by_codec(Context &worker, Engine &engine, const CodecPlan &moving, const PartWork &between) {
+  return CodecRun(worker, engine, moving).to_all(between);
 }
 
 Status reduce_to_parts_by_codec(Context &worker, Engine &engine, const CodecPlan &moving) {

@@ -29,7 +29,8 @@ Status prepare_codec(Context &context, const lpt_comm_codec &codec, const char *
 Status prepare_codec_reducing(Context &context, const lpt_reduce_options &options, const ReductionPlan &reducing,
                               int32_t ranks, bool is_to_all, CodecPlan &out_moving);
 
-Status reduce_to_all_by_codec(Context &worker, Engine &engine, const CodecPlan &moving);
+// `between` gets f32.
+Status reduce_to_all_by_codec(Context &worker, Engine &engine, const CodecPlan &moving, const PartWork &between);
 Status reduce_to_parts_by_codec(Context &worker, Engine &engine, const CodecPlan &moving);
 Status gather_by_codec(Context &worker, Engine &engine, const CodecPlan &moving);
 

@@ -125,10 +125,20 @@ Status reduce_shared(Context &worker, Engine &engine, const ReductionPlan &reduc
 
 // Ranks that send messages.
 
+// Returns the memory of a range if it is contiguous, otherwise scratch of the same size.
+Status place_of(Context &worker, const FlatView &line, const Range &range, Bytes &out_bytes) {
+  out_bytes = {nullptr, line.bytes(range.count())};
+  if (line.is_run(range)) {
+    out_bytes.data = static_cast<std::byte *>(line.run(range).data);
+    return {};
+  }
+  return worker.host_scratch->take(static_cast<size_t>(out_bytes.count), &out_bytes.data);
+}
+
 class Messages {
  public:
   Messages(Context &worker, Engine &engine, const ReductionPlan &reducing)
-      : worker_(worker), engine_(engine), reducing_(reducing), input_(reducing.input), output_(reducing.output) {}
+      : worker_(worker), engine_(engine), reducing_(reducing), input_(reducing.input) {}
 
   // Every rank sends its full input to all ranks: one message latency, for small tensors.
   Status one_shot() {
@@ -156,43 +166,12 @@ class Messages {
     return {};
   }
 
-  // Runs scatter(), then every rank sends its reduced slice to all others.
-  Status two_shot() {
-    std::vector<Bytes> incoming;
-    for (const Range &theirs : reducing_.shares) {
-      Bytes place{};
-      LPT_TRY(place_of(output_, theirs, place));
-      incoming.push_back(place);
-    }
-    const Bytes mine = incoming[static_cast<size_t>(engine_.rank())];
-    LPT_TRY(scatter(lines_of_run(mine.data, my_share(), output_.element_bytes())));
-    const std::vector<Bytes> outgoing(static_cast<size_t>(engine_.ranks()), mine);
-    const ExchangeGuard guard(engine_);
-    LPT_TRY(engine_.all_to_all_v(signature_of(reducing_), outgoing.data(), incoming.data()));
-    LPT_TRY(engine_.release());
-    for (size_t q = 0; q < incoming.size(); ++q) {
-      const Range &theirs = reducing_.shares[q];
-      if (!output_.is_run(theirs)) output_.copy_from(theirs, incoming[q].data);
-    }
-    return {};
-  }
-
  private:
   const Range &my_share() const { return reducing_.shares[static_cast<size_t>(engine_.rank())]; }
 
-  // Returns the memory of a range if it is contiguous, otherwise scratch of the same size.
-  Status place_of(const FlatView &line, const Range &range, Bytes &out_bytes) {
-    out_bytes = {nullptr, line.bytes(range.count())};
-    if (line.is_run(range)) {
-      out_bytes.data = static_cast<std::byte *>(line.run(range).data);
-      return {};
-    }
-    return worker_.host_scratch->take(static_cast<size_t>(out_bytes.count), &out_bytes.data);
-  }
-
   // Returns a range of the input: in place if it is contiguous, otherwise copied.
   Status contiguous_bytes(const Range &range, Bytes &out_bytes) {
-    LPT_TRY(place_of(input_, range, out_bytes));
+    LPT_TRY(place_of(worker_, input_, range, out_bytes));
     if (!input_.is_run(range)) input_.copy_to(range, out_bytes.data);
     return {};
   }
@@ -214,9 +193,35 @@ class Messages {
   Context &worker_;
   Engine &engine_;
   const ReductionPlan &reducing_;
-  const FlatView input_, output_;
+  const FlatView input_;
   std::vector<Lines> sources_;
 };
+
+// Every rank reduces its slice, then sends it to all others.
+Status reduce_in_two_shots(Context &worker, Engine &engine, const ReductionPlan &reducing, const PartWork &between) {
+  const auto self = static_cast<size_t>(engine.rank());
+  const FlatView output(reducing.output);
+  std::vector<Bytes> incoming;
+  for (size_t q = 0; q < reducing.shares.size(); ++q) {
+    const bool is_placed = q == self || !engine.shares_memory();
+    incoming.push_back({nullptr, output.bytes(reducing.shares[q].count())});
+    if (is_placed) LPT_TRY(place_of(worker, output, reducing.shares[q], incoming.back()));
+  }
+  const Bytes mine = incoming[self];
+  ReductionPlan parts = reducing;
+  parts.output = dense_view(reducing.output.format.id, mine.data, 1, reducing.shares[self].count());
+  LPT_TRY(reduce_to_parts(worker, engine, parts));
+  if (between) LPT_TRY(between(worker, parts.output));
+  const std::vector<Bytes> outgoing(incoming.size(), mine);
+  const ExchangeGuard guard(engine);
+  LPT_TRY(engine.all_to_all_v(signature_of(reducing), outgoing.data(), incoming.data()));
+  for (size_t q = 0; q < incoming.size(); ++q) {
+    const Range &theirs = reducing.shares[q];
+    const bool is_in_place = output.is_run(theirs) && (q == self || !engine.shares_memory());
+    if (!is_in_place && theirs.count() > 0) output.copy_from(theirs, incoming[q].data);
+  }
+  return engine.release();
+}
 
 // Devices: the same exchanges and sums, queued.
 
@@ -373,13 +378,14 @@ Status choose_sum(Context &context, const Device &device, const ReduceRequest &r
   return select_kernel(context, "reduce", request, formats, out_kernel);
 }
 
-Status reduce_to_all(Context &worker, Engine &engine, const ReductionPlan &reducing) {
+Status reduce_to_all(Context &worker, Engine &engine, const ReductionPlan &reducing, const PartWork &between) {
   if (!engine.device().is_cpu()) return queue_to_all(worker, static_cast<DeviceEngine &>(engine), reducing);
+  if (between) return reduce_in_two_shots(worker, engine, reducing, between);
   if (engine.shares_memory()) return reduce_shared(worker, engine, reducing, true);
-  Messages messages(worker, engine, reducing);
   const int64_t bytes = bytes_of(reducing, {0, reducing.shares.back().end});
   const bool is_small = bytes <= (engine.ranks() == 2 ? kSmallBytesOfTwo : kSmallBytes);
-  return engine.ranks() == 1 || is_small ? messages.one_shot() : messages.two_shot();
+  if (engine.ranks() == 1 || is_small) return Messages(worker, engine, reducing).one_shot();
+  return reduce_in_two_shots(worker, engine, reducing, {});
 }
 
 Status reduce_to_parts(Context &worker, Engine &engine, const ReductionPlan &reducing) {

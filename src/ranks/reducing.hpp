@@ -1,6 +1,7 @@
 // One reduction over ranks: checked views, exchanges of bytes, and sums.
 #pragma once
 
+#include <functional>
 #include <vector>
 
 #include "kernels/reduce/reduce.hpp"
@@ -21,6 +22,9 @@ struct ReductionPlan {
   bool has_native_sum;  // the engine computes the sum of all ranks
 };
 
+// Work on this rank's part of a result, one row of adjacent elements, before ranks gather the parts. May be empty.
+using PartWork = std::function<Status(Context &worker, const MatrixView &part)>;
+
 Signature signature_of(const ReductionPlan &reducing);
 
 // Returns the value that ranks compare for a factor: its bits, 0 for a factor of 1.
@@ -34,8 +38,8 @@ std::vector<Range> equal_shares(int64_t elements, int32_t ranks, int64_t unit = 
 Status choose_sum(Context &context, const Device &device, const ReduceRequest &request,
                   const KernelEntry<ReduceRequest> **out_kernel);
 
-// All-reduce: every rank receives the full result.
-Status reduce_to_all(Context &worker, Engine &engine, const ReductionPlan &reducing);
+// All-reduce: every rank receives the full result. `between` is for ranks on CPUs.
+Status reduce_to_all(Context &worker, Engine &engine, const ReductionPlan &reducing, const PartWork &between);
 
 // Reduce-scatter: every rank receives its slice.
 Status reduce_to_parts(Context &worker, Engine &engine, const ReductionPlan &reducing);

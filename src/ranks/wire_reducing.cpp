@@ -34,11 +34,20 @@ class WireRun {
     return engine_.release();
   }
 
-  Status two_shots() {
+  Status two_shots(const PartWork &between) {
     MessageLayout sum;
     Bytes mine;
+    std::byte *whole = nullptr;
     LPT_TRY(take_message(worker_, wire_, {my_share()}, sum, mine));
-    LPT_TRY(scatter([&](const std::vector<MessageLayout> &sources) { return add_and_cast(sources, sum.shares[0]); }));
+    if (wire_.is_whole || between) {
+      LPT_TRY(worker_.host_scratch->take(static_cast<size_t>(my_share().count()) * sizeof(float), &whole));
+    }
+    LPT_TRY(scatter([&](const std::vector<MessageLayout> &sources) { return add(sources, sum.shares[0], whole); }));
+    if (whole != nullptr) {
+      const MatrixView part = dense_view(LPT_FORMAT_F32, whole, 1, my_share().count());
+      if (between) LPT_TRY(between(worker_, part));
+      LPT_TRY(cast_share(worker_, wire_, part, sum.shares[0], second_draws(wire_), my_share().begin));
+    }
     std::vector<Bytes> incoming(static_cast<size_t>(ranks_), mine);
     for (size_t q = 0; q < incoming.size(); ++q) {
       const bool is_mine = static_cast<int32_t>(q) == engine_.rank();
@@ -167,27 +176,20 @@ class WireRun {
         });
   }
 
-  // Reduces this rank's slice and casts the result to the wire format.
-  Status add_and_cast(const std::vector<MessageLayout> &sources, const MatrixView &target) {
+  // Reduces this rank's slice to `whole`, in f32. If `whole` is NULL, casts spans of the result to the wire format.
+  Status add(const std::vector<MessageLayout> &sources, const MatrixView &target, std::byte *whole) {
     const RandomSource draws = second_draws(wire_);
     const Range &share = my_share();
-    std::byte *whole = nullptr;
-    if (wire_.is_whole) {
-      LPT_TRY(worker_.host_scratch->take(static_cast<size_t>(share.count()) * sizeof(float), &whole));
-    }
-    LPT_TRY(for_subranges(worker_, subranges_of({share}, added_piece()), added_bytes(),
-                          [&](const Subrange &subrange, std::byte *scratch) {
-                            std::byte *const sum = wire_.is_whole
-                                                       ? whole + subrange.begin * static_cast<int64_t>(sizeof(float))
-                                                       : result_of(scratch);
-                            add_subrange(sources, subrange, *reducing_.kernel_to_f32, LPT_FORMAT_F32, scratch, sum);
-                            if (wire_.is_whole) return;
-                            cast_span(wire_, dense_view(LPT_FORMAT_F32, sum, 1, subrange.count),
-                                      cut_columns(target, subrange.begin, subrange.count), draws,
-                                      share.begin + subrange.begin);
-                          }));
-    if (!wire_.is_whole) return {};
-    return cast_share(worker_, wire_, dense_view(LPT_FORMAT_F32, whole, 1, share.count()), target, draws, share.begin);
+    return for_subranges(
+        worker_, subranges_of({share}, added_piece()), added_bytes(),
+        [&](const Subrange &subrange, std::byte *scratch) {
+          std::byte *const sum =
+              whole == nullptr ? result_of(scratch) : whole + subrange.begin * static_cast<int64_t>(sizeof(float));
+          add_subrange(sources, subrange, *reducing_.kernel_to_f32, LPT_FORMAT_F32, scratch, sum);
+          if (whole != nullptr) return;
+          cast_span(wire_, dense_view(LPT_FORMAT_F32, sum, 1, subrange.count),
+                    cut_columns(target, subrange.begin, subrange.count), draws, share.begin + subrange.begin);
+        });
   }
 
   Status decode_to_output(const std::vector<MatrixView> &shares) {
@@ -255,7 +257,7 @@ class QueuedWireRun {
     return output.write_back(worker_);
   }
 
-  Status two_shots() {
+  Status two_shots(const PartWork &) {
     MessageLayout sum;
     Bytes mine;
     MatrixView added;
@@ -411,8 +413,9 @@ Status reduce_in_one_shot(Context &worker, Engine &engine, const WireReductionPl
   return run_wire(worker, engine, reducing, [](auto &run) { return run.one_shot(); });
 }
 
-Status reduce_in_two_shots(Context &worker, Engine &engine, const WireReductionPlan &reducing) {
-  return run_wire(worker, engine, reducing, [](auto &run) { return run.two_shots(); });
+Status reduce_in_two_shots(Context &worker, Engine &engine, const WireReductionPlan &reducing,
+                           const PartWork &between) {
+  return run_wire(worker, engine, reducing, [&](auto &run) { return run.two_shots(between); });
 }
 
 Status reduce_wire_to_parts(Context &worker, Engine &engine, const WireReductionPlan &reducing) {

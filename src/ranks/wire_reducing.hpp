@@ -24,9 +24,9 @@ Signature signature_of(const WireReductionPlan &reducing);
 int64_t wire_bytes(const WireReductionPlan &reducing);
 
 // All-reduce. One shot: every rank sends its full input to all. Two shots: ranks receive their slices, then send the sums to
-// all.
+// all. `between` gets f32 and is for ranks on CPUs.
 Status reduce_in_one_shot(Context &worker, Engine &engine, const WireReductionPlan &reducing);
-Status reduce_in_two_shots(Context &worker, Engine &engine, const WireReductionPlan &reducing);
+Status reduce_in_two_shots(Context &worker, Engine &engine, const WireReductionPlan &reducing, const PartWork &between);
 
 // Reduce-scatter: every rank receives its slice.
 Status reduce_wire_to_parts(Context &worker, Engine &engine, const WireReductionPlan &reducing);

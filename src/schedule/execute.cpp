@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "src/collective/collective.hpp"
+#include "src/collective/wire.hpp"
 #include "src/ranks/reducing.hpp"
 #include "src/tensor/checks.hpp"
 
@@ -167,6 +167,9 @@ Status check_schedule_options(const lpt_reduce_options &options) {
   if (options.algorithm != LPT_REDUCE_ALGORITHM_AUTO) {
     return unsupported("options->algorithm is %d: expected LPT_REDUCE_ALGORITHM_AUTO, the schedule is the algorithm",
                        options.algorithm);
+  }
+  if (options.outer_comm != nullptr || options.outer != nullptr) {
+    return unsupported("options has an outer comm: expected none, see LPT_SCHEDULE_ALGORITHM_HIERARCHICAL");
   }
   if (options.wire == LPT_FORMAT_NONE && options.codec == nullptr && options.rounding == LPT_ROUNDING_NEAREST_EVEN) {
     return {};

@@ -120,6 +120,42 @@ TEST_P(LocalFaults, ARankThatLeavesFreesTheOthers) {
   });
 }
 
+// Ranks 0 and 1 are a group, 2 and 3 another. Rank 3 leaves, and rank 0 waits for rank 2, whose comms stay.
+TEST_P(LocalFaults, ARankThatLeavesFreesTheRanksOfAllLevels) {
+  std::atomic<bool> is_freed{false};
+  run_ranks(4, with_timeout(100.0), [&](const Rank &self, Comm &) {
+    lpt_comm *raw = nullptr;
+    ASSERT_TRUE(self.ok(lpt_comm_split(self.context, self.comm, self.rank / 2, self.rank, &raw)));
+    Comm inner(raw);
+    ASSERT_TRUE(self.ok(lpt_comm_split(self.context, self.comm, self.rank % 2, self.rank, &raw)));
+    Comm outer(raw);
+    if (self.rank == 3) {
+      inner.reset();
+      return outer.reset();
+    }
+    std::vector<float> numbers(3000, 1.0f);
+    const Tensor both = wrap(self.context, numbers, 1, 3000);
+    lpt_reduce_options options = LPT_REDUCE_OPTIONS_INIT;
+    options.outer_comm = outer.get();
+    EXPECT_EQ(LPT_ABORTED, lpt_all_reduce(self.context, inner.get(), both.get(), &options, both.get(), nullptr));
+    if (self.rank == 0) is_freed = true;
+    while (!is_freed) std::this_thread::yield();
+  });
+}
+
+TEST_P(LocalFaults, RanksWithAndWithoutLevelsDisagree) {
+  run_ranks(2, with_timeout(100.0), [](const Rank &self, Comm &comm) {
+    lpt_comm *raw = nullptr;
+    ASSERT_TRUE(self.ok(lpt_comm_split(self.context, self.comm, self.rank, 0, &raw)));
+    const Comm outer(raw);
+    std::vector<float> numbers(3000, 1.0f);
+    const Tensor both = wrap(self.context, numbers, 1, 3000);
+    lpt_reduce_options options = LPT_REDUCE_OPTIONS_INIT;
+    if (self.rank == 1) options.outer_comm = outer.get();
+    EXPECT_EQ(LPT_MISMATCH, lpt_all_reduce(self.context, comm.get(), both.get(), &options, both.get(), nullptr));
+  });
+}
+
 TEST_P(LocalFaults, ARankThatLeavesAtTheEndDisturbsNoRank) {
   for (int i = 0; i < 50; ++i) {
     run_ranks(4, with_timeout(100.0), [](const Rank &self, Comm &comm) {

@@ -172,6 +172,8 @@ void rejects_what_schedules_do_not_support(const Rank &self) {
          [](lpt_reduce_options &o) { o.algorithm = LPT_REDUCE_ALGORITHM_TWO_SHOT; });
   expect(LPT_UNSUPPORTED, {"options has a wire"}, schedule.get(), both.get(),
          [](lpt_reduce_options &o) { o.wire = LPT_FORMAT_INT8_1X32; });
+  expect(LPT_UNSUPPORTED, {"outer comm", "HIERARCHICAL"}, schedule.get(), both.get(),
+         [&](lpt_reduce_options &o) { o.outer_comm = self.comm; });
   expect(LPT_OK, {}, schedule.get(), both.get(), [](lpt_reduce_options &o) { o.flags = LPT_CHECK_ONLY; });
   EXPECT_EQ(std::vector<float>(64, 1.0f), numbers);
 }

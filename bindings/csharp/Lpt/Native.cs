@@ -1616,7 +1616,7 @@ namespace Lpt
         }
     }
 
-    /// <summary>Options of a reduction.</summary>
+    /// <summary>Options of a reduction; the same on all ranks, except for `outer_comm`.</summary>
     [StructLayout(LayoutKind.Sequential)]
     public unsafe struct ReduceOptions
     {
@@ -1630,6 +1630,8 @@ namespace Lpt
         public Rounding Rounding;
         public Random Random;
         public IntPtr Codec;
+        public IntPtr OuterComm;
+        public IntPtr Outer;
 
         /// <summary>Returns the defaults of the library.</summary>
         public static ReduceOptions Default()

@@ -31,6 +31,20 @@ class Ranks(unittest.TestCase):
             self.assertEqual(([[6.0]] * 4, [[3.0]] * 4, [[1.0]] * (rank + 1), [[0.0, 0.0], [1.0, 1.0], [2.0, 2.0]],
                               [[0.0 + rank], [10.0 + rank], [20.0 + rank]], [[6.0], [12.0, 18.0]], [1.0], True, False), found)
 
+    def test_groups_reduce_by_levels(self):
+        def body(comm):
+            inner, outer = comm.split(comm.rank // 2, comm.rank), comm.split(comm.rank % 2, comm.rank)
+            own = floats([float(comm.rank + 1)] * 2048)
+            exact = inner.all_reduce(own, outer_comm=outer, outer={"factor": 2.0})
+            cast = inner.all_reduce(own, outer_comm=outer, outer={"wire": "int8_1x32", "algorithm": "two_shot"}, future=True)
+            cast = cast.wait()
+            with self.assertRaisesRegex(TypeError, "outer is 3: expected a dict of options of all_reduce"):
+                inner.all_reduce(own, outer_comm=outer, outer=3)
+            return exact.tolist(), cast.tolist(), inner.values["bytes_sent"], outer.values["bytes_sent"]
+        for exact, cast, inside, outside in run(4, body):
+            self.assertEqual(([20.0] * 2048, [10.0] * 2048), (exact, cast))
+            self.assertEqual((2 * 2 * 1024 * 4, 1024 * 4 + 1024 * 36 // 32), (inside, outside))
+
     def test_gradients_are_reduced_during_backward(self):
         def body(comm):
             gradients = [floats([comm.rank + float(i)] * (i + 1)) for i in range(4)]

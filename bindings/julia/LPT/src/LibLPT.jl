@@ -1002,6 +1002,8 @@ struct lpt_reduce_options
     rounding::lpt_rounding
     random::lpt_random
     codec::Ptr{lpt_comm_codec}
+    outer_comm::Ptr{Cvoid}
+    outer::Ptr{lpt_reduce_options}
 end
 
 struct lpt_all_gather_options

@@ -1263,7 +1263,7 @@ pub struct lpt_comm_info {
     pub seconds: f64,
 }
 
-/// Options of a reduction.
+/// Options of a reduction; the same on all ranks, except for `outer_comm`.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct lpt_reduce_options {
@@ -1277,6 +1277,8 @@ pub struct lpt_reduce_options {
     pub rounding: lpt_rounding,
     pub random: lpt_random,
     pub codec: *const lpt_comm_codec,
+    pub outer_comm: *mut lpt_comm,
+    pub outer: *const lpt_reduce_options,
 }
 
 /// Options of lpt_all_gather().

@@ -629,7 +629,7 @@ fn lpt_comm_info_is_laid_out_as_in_c() {
 
 #[test]
 fn lpt_reduce_options_is_laid_out_as_in_c() {
-    assert_eq!(size_of::<lpt_reduce_options>(), 88);
+    assert_eq!(size_of::<lpt_reduce_options>(), 104);
     assert_eq!(offset!(lpt_reduce_options, struct_size), 0);
     assert_eq!(offset!(lpt_reduce_options, flags), 8);
     assert_eq!(offset!(lpt_reduce_options, reduction), 16);
@@ -640,6 +640,8 @@ fn lpt_reduce_options_is_laid_out_as_in_c() {
     assert_eq!(offset!(lpt_reduce_options, rounding), 44);
     assert_eq!(offset!(lpt_reduce_options, random), 48);
     assert_eq!(offset!(lpt_reduce_options, codec), 80);
+    assert_eq!(offset!(lpt_reduce_options, outer_comm), 88);
+    assert_eq!(offset!(lpt_reduce_options, outer), 96);
 }
 
 #[test]
