@@ -205,8 +205,10 @@ Status attention_forward(Context &context, const AttentionInputs &inputs, const 
   return attention.is_check() ? Status() : run_parts(attention, *kernel, request);
 }
 
-Status attention_backward(Context &context, const AttentionInputs &inputs, const Tensor *output_gradient,
-                          const lpt_attention_options &options, const AttentionGradients &gradients) {
+namespace {
+
+Status run_backward(Context &context, const AttentionInputs &inputs, const Tensor *output_gradient,
+                    const lpt_attention_options &options, const AttentionGradients &gradients, bool has_other_keys) {
   Attention attention{context, options};
   Heads given{}, kept{};
   AttentionGradientHeads results{};
@@ -251,6 +253,7 @@ Status attention_backward(Context &context, const AttentionInputs &inputs, const
   request.value_gradient = attention_matrix(results.value);
   const KernelFamily<AttentionBackwardRequest> family("attention_backward", attention_backward_kernels);
   const KernelEntry<AttentionBackwardRequest> *const kernel = find_attention_kernel(context, family, request);
+  if (has_other_keys) attention.whole_output = kept;
   if (kernel == nullptr) LPT_TRY(attention_backward_by_gemms(attention, given, results));
   if (attention.is_check()) return {};
   if (kernel != nullptr) {
@@ -259,6 +262,18 @@ Status attention_backward(Context &context, const AttentionInputs &inputs, const
   }
   LPT_TRY(clear_unused(attention, results.key));
   return clear_unused(attention, results.value);
+}
+
+}  // namespace
+
+Status attention_backward(Context &context, const AttentionInputs &inputs, const Tensor *output_gradient,
+                          const lpt_attention_options &options, const AttentionGradients &gradients) {
+  return run_backward(context, inputs, output_gradient, options, gradients, false);
+}
+
+Status attention_backward_of_keys(Context &context, const AttentionInputs &inputs, const Tensor *output_gradient,
+                                  const lpt_attention_options &options, const AttentionGradients &gradients) {
+  return run_backward(context, inputs, output_gradient, options, gradients, true);
 }
 
 }  // namespace lpt

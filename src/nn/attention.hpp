@@ -17,4 +17,8 @@ Status attention_forward(Context &context, const AttentionInputs &inputs, const 
 Status attention_backward(Context &context, const AttentionInputs &inputs, const Tensor *output_gradient,
                           const lpt_attention_options &options, const AttentionGradients &gradients);
 
+// The same for some of the keys. The output and the log of the sums in the options are those over all keys.
+Status attention_backward_of_keys(Context &context, const AttentionInputs &inputs, const Tensor *output_gradient,
+                                  const lpt_attention_options &options, const AttentionGradients &gradients);
+
 }  // namespace lpt

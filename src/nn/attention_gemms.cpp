@@ -2,6 +2,7 @@
 // matrices of a few heads are in scratch at once, so that they fit in a cache.
 #include <vector>
 
+#include "kernels/attention/merge.hpp"
 #include "src/cast/cast.hpp"
 #include "src/gemm/run.hpp"
 #include "src/nn/attention_operands.hpp"
@@ -226,6 +227,45 @@ Status write_sums(const Attention &attention, const AttentionPart &part, const S
   return {};
 }
 
+// Copies rows of all heads of a block to a dense matrix in the format of sums.
+Status gather_rows(const Attention &attention, const Block &block, const Heads &heads, lpt_format sums,
+                   MatrixView &out) {
+  LPT_TRY(take_matrix(attention.context, sums, block.rows(attention), heads.width(), attention.is_check(), out));
+  for (int64_t head = 0; head < block.heads; ++head) {
+    for (int64_t i = 0; i < attention.group(); ++i) {
+      MatrixView rows;
+      LPT_TRY(heads.view(attention.head_of(block.first_head + head, i), block.first, block.count, rows));
+      LPT_TRY(widen_matrix(attention.context, rows, rows_of(attention, block, out, head, i), attention.is_check()));
+    }
+  }
+  return {};
+}
+
+// Makes probabilities over the keys of this call probabilities over all keys. `log_sums` are those of this call.
+Status rescale(const Attention &attention, const Block &block, const MatrixView &probabilities,
+               const MatrixView &log_sums) {
+  MatrixView whole;
+  const lpt_format sums = log_sums.format.id;
+  LPT_TRY(gather_rows(attention, block, attention.log_sums, sums, whole));
+  if (attention.is_check()) return {};
+  rescale_probabilities(
+      {sums, probabilities.rows, probabilities.columns, log_sums.data, whole.data, probabilities.data});
+  return {};
+}
+
+// Replaces the gradient of the probabilities by that of the scores, over all keys.
+Status replace_score_gradient(const Attention &attention, const Block &block, const Heads &given,
+                              const MatrixView &probabilities, const MatrixView &gradient) {
+  MatrixView output, output_gradient;
+  const lpt_format sums = gradient.format.id;
+  LPT_TRY(gather_rows(attention, block, attention.whole_output, sums, output));
+  LPT_TRY(gather_rows(attention, block, given, sums, output_gradient));
+  if (attention.is_check()) return {};
+  apply_score_gradient({sums, gradient.rows, gradient.columns, output.columns, attention.scale(), probabilities.data,
+                        output.data, output_gradient.data, gradient.data});
+  return {};
+}
+
 // Computes gradient += weights^T · right. The query heads that share a key head are added in order.
 Status add_over_queries(const Attention &attention, const Block &block, const MatrixView &weights, const Heads &right,
                         const SharedGradient &gradient) {
@@ -271,8 +311,9 @@ Status attention_backward_by_gemms(const Attention &attention, const Heads &give
   const Heads &query = attention.query, &key = attention.key, &value = attention.value;
   const lpt_format sums =
       sum_format({&query, &key, &value, &given, &gradients.query, &gradients.key, &gradients.value});
-  const lpt_format weights = sums == LPT_FORMAT_F64 ? sums : value.format();
-  const lpt_format score_weights = sums == LPT_FORMAT_F64 ? sums : key.format();
+  const bool is_part = attention.has_other_keys(), is_in_sums = sums == LPT_FORMAT_F64 || is_part;
+  const lpt_format weights = is_in_sums ? sums : value.format();
+  const lpt_format score_weights = is_in_sums ? sums : key.format();
   return run_heads(attention, [&](const AttentionPart &part, int64_t first_head, int64_t heads) -> Status {
     Arena &arena = *context.scratch;
     const Arena::Mark mark = arena.mark();
@@ -280,18 +321,25 @@ Status attention_backward_by_gemms(const Attention &attention, const Heads &give
     LPT_TRY(take_sums(attention, sums, heads, to_key));
     LPT_TRY(take_sums(attention, sums, heads, to_value));
     LPT_TRY(run_blocks(attention, part, first_head, heads, [&](const Block &block) -> Status {
-      MatrixView scores, probabilities, gradient, score_gradient;
+      MatrixView scores, probabilities, gradient, score_gradient, log_sums{};
       const int64_t rows = block.rows(attention);
       const bool is_check = attention.is_check();
       LPT_TRY(take_matrix(context, sums, rows, block.keys, is_check, scores));
       LPT_TRY(take_matrix(context, weights, rows, block.keys, is_check, probabilities));
       LPT_TRY(take_matrix(context, sums, rows, block.keys, is_check, gradient));
-      LPT_TRY(take_matrix(context, score_weights, rows, block.keys, is_check, score_gradient));
+      if (!is_part) LPT_TRY(take_matrix(context, score_weights, rows, block.keys, is_check, score_gradient));
+      if (is_part) LPT_TRY(take_matrix(context, sums, rows, 1, is_check, log_sums));
       LPT_TRY(compute_scores(attention, block, scores));
-      LPT_TRY(compute_probabilities(attention, block, scores, probabilities, nullptr));
+      LPT_TRY(compute_probabilities(attention, block, scores, probabilities, log_sums.data));
+      if (is_part) LPT_TRY(rescale(attention, block, probabilities, log_sums));
       LPT_TRY(add_over_queries(attention, block, probabilities, given, to_value));
       LPT_TRY(multiply_by_keys(attention, block, given, value, gradient));
-      LPT_TRY(compute_score_gradient(attention, probabilities, gradient, score_gradient));
+      if (is_part) {
+        LPT_TRY(replace_score_gradient(attention, block, given, probabilities, gradient));
+        score_gradient = gradient;
+      } else {
+        LPT_TRY(compute_score_gradient(attention, probabilities, gradient, score_gradient));
+      }
       LPT_TRY(multiply_by_values(attention, block, score_gradient, key, gradients.query));
       return add_over_queries(attention, block, score_gradient, query, to_key);
     }));

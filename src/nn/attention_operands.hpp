@@ -44,13 +44,15 @@ struct Attention {
   Context &context;
   const lpt_attention_options &options;
   Heads query{}, key{}, value{};
-  Heads mask{};                        // no mask if the name is NULL; the strides of broadcast axes are 0
-  Heads log_sums{};                    // one column; not requested if the name is NULL
+  Heads mask{};          // no mask if the name is NULL; the strides of broadcast axes are 0
+  Heads log_sums{};      // one column; not requested if the name is NULL
+  Heads whole_output{};  // backward over some of the keys: the output over all of them, as log_sums; otherwise no name
   std::vector<AttentionPart> parts{};  // all batches
 
   bool is_check() const { return is_check_only(options.flags); }
   bool has_mask() const { return mask.name != nullptr; }
   bool has_log_sums() const { return log_sums.name != nullptr; }
+  bool has_other_keys() const { return whole_output.name != nullptr; }
   int64_t group() const { return key.heads() == 0 ? 1 : query.heads() / key.heads(); }  // query heads per key head
   double scale() const {
     return options.scale != 0.0 ? options.scale
