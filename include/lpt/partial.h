@@ -269,6 +269,107 @@ LPT_API lpt_status lpt_sequence_scatter(lpt_context *context, lpt_comm *comm, co
                                         lpt_partial_pass pass, const lpt_tensor *input, const int64_t *row_counts,
                                         lpt_tensor *output, lpt_future **out_future);
 
+/** @brief Which positions of a sequence a rank of a ring has; one of lpt_sequence_layout_values. */
+typedef int32_t lpt_sequence_layout;
+
+/** @brief Values of lpt_sequence_layout, for rank i of R. */
+enum lpt_sequence_layout_values {
+  LPT_SEQUENCE_LAYOUT_CONTIGUOUS = 0, /**< Part i of R equal parts. */
+  /** Part i of 2R equal parts, then part 2R - 1 - i. Causal attention is then equal work for all ranks. */
+  LPT_SEQUENCE_LAYOUT_ZIGZAG = 1
+};
+
+/** @brief Options of lpt_sequence_attention_forward() and lpt_sequence_attention_backward(). */
+typedef struct lpt_sequence_attention_options {
+  size_t struct_size;         /**< sizeof(lpt_sequence_attention_options) of the caller. */
+  lpt_flags flags;            /**< Must be 0. */
+  double scale;               /**< As in lpt_attention_options. */
+  int32_t is_causal;          /**< 1: a query attends to its own and to earlier positions. Default 0: to all. */
+  lpt_sequence_layout layout; /**< Positions of the ranks of `ring`. Default CONTIGUOUS. */
+  /**
+   * Format in which keys and values are sent around the ring; LPT_FORMAT_NONE, the default: their own. Each rank casts
+   * its keys and values once with the defaults of lpt_quantize(), and all ranks use the cast ones.
+   */
+  lpt_format wire;
+  int32_t reserved; /**< Must be 0. */
+  /**
+   * Log of the sums, as in lpt_attention_options, for the heads and positions that this rank computes. Its shape is
+   * batch × heads / H × H · positions, where `heads` has H ranks; 1 if it is NULL. The forward pass writes it, the
+   * backward pass reads it. Default NULL: only in the forward pass.
+   */
+  lpt_tensor *log_sum_exp;
+  const lpt_tensor *output; /**< Of the backward pass: the output of the forward pass. Default NULL. */
+} lpt_sequence_attention_options;
+
+/** @brief Defaults of lpt_sequence_attention_options. */
+#define LPT_SEQUENCE_ATTENTION_OPTIONS_INIT \
+  { sizeof(lpt_sequence_attention_options), 0, 0.0, 0, LPT_SEQUENCE_LAYOUT_CONTIGUOUS, LPT_FORMAT_NONE, 0, NULL, NULL }
+
+/**
+ * @brief Computes attention over a sequence whose positions are divided among ranks (sequence parallelism).
+ *
+ * Two ways are combined. Ranks of `heads` first exchange queries, keys and values, so that each has all their positions of
+ * some heads; the output returns the same way. Ranks of `ring` pass keys and values around, and merge the results by the log
+ * of their sums. While a rank computes, the next keys and values are in transit.
+ *
+ * Each rank of `ring` has some positions, by `layout`. With `heads`, its ranks divide these positions into equal parts.
+ *
+ * Shapes    As in lpt_attention_forward(), with equally many queries and keys, the same on all ranks. Ranks of `heads`
+ *           divide the heads of `query` and of `key`. With ZIGZAG, ranks of `heads` have an even number of positions in all.
+ *
+ * Formats   f64, f32, bf16 or f16. Merged results are f32, or f64 if a tensor is f64.
+ *
+ * Rounding  As in lpt_attention_forward() for each part of the keys; the merged result is rounded once.
+ *
+ * Device    Ranks on CPUs.
+ *
+ * Source    Ring attention, arXiv 2310.01889; exchange of heads, arXiv 2309.14509; both, arXiv 2405.07719.
+ *
+ * @param[in,out] ring     Ranks with different positions; NULL: none.
+ * @param[in,out] heads    Ranks that exchange heads for positions; NULL: none. At least one comm is set.
+ * @param[in]     query    Batch × heads × positions of this rank × width.
+ * @param[in]     key      Batch × key heads × positions of this rank × width.
+ * @param[in]     value    Batch × key heads × positions of this rank × value width.
+ * @param[in]     options  NULL for the defaults; the same on all ranks.
+ * @param[out]    output   Batch × heads × positions of this rank × value width; no overlap with an input.
+ * @retval LPT_INVALID_ARGUMENT  Both comms are NULL or the same, or ranks do not divide heads or positions. Otherwise as for
+ *                               lpt_attention_forward().
+ * @retval LPT_UNSUPPORTED       A comm is of GPUs. Keys cannot be cast to `wire`, or it has blocks of more than one row.
+ *                               Otherwise as for lpt_attention_forward().
+ */
+LPT_API lpt_status lpt_sequence_attention_forward(lpt_context *context, lpt_comm *ring, lpt_comm *heads,
+                                                  const lpt_tensor *query, const lpt_tensor *key,
+                                                  const lpt_tensor *value,
+                                                  const lpt_sequence_attention_options *options, lpt_tensor *output);
+
+/**
+ * @brief Computes the gradients of lpt_sequence_attention_forward() for query, key and value.
+ *
+ * Gradients of keys and values are sent around the ring in the format of sums. With a wire they are those of the cast keys
+ * and values.
+ *
+ * Formats   As in the forward pass. Gradients are added in f32, or in f64 if a tensor is f64.
+ *
+ * @param[in,out] ring             As in the forward pass.
+ * @param[in,out] heads            As in the forward pass.
+ * @param[in]     query            As in the forward pass.
+ * @param[in]     key              As in the forward pass.
+ * @param[in]     value            As in the forward pass.
+ * @param[in]     output_gradient  The shape of the output.
+ * @param[in]     options          With `output` and `log_sum_exp` of the forward pass; the same on all ranks.
+ * @param[out]    query_gradient   The shape of `query`; no overlap with an input or another output.
+ * @param[out]    key_gradient     The shape of `key`; no overlap with an input or another output.
+ * @param[out]    value_gradient   The shape of `value`; no overlap with an input or another output.
+ * @retval LPT_INVALID_ARGUMENT  `output` or `log_sum_exp` is NULL. Otherwise as in the forward pass.
+ * @retval LPT_UNSUPPORTED       As in the forward pass.
+ */
+LPT_API lpt_status lpt_sequence_attention_backward(lpt_context *context, lpt_comm *ring, lpt_comm *heads,
+                                                   const lpt_tensor *query, const lpt_tensor *key,
+                                                   const lpt_tensor *value, const lpt_tensor *output_gradient,
+                                                   const lpt_sequence_attention_options *options,
+                                                   lpt_tensor *query_gradient, lpt_tensor *key_gradient,
+                                                   lpt_tensor *value_gradient);
+
 #ifdef __cplusplus
 }
 #endif

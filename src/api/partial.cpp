@@ -1,6 +1,7 @@
 #include "src/parallel/partial.hpp"
 
 #include "src/api/gemm_options.hpp"
+#include "src/nn/sequence_attention.hpp"
 #include "src/parallel/sequence.hpp"
 
 using namespace lpt;
@@ -93,4 +94,47 @@ lpt_status lpt_partial_scale_weight(lpt_context *context, const lpt_partial_plan
     LPT_TRY(check_plan(plan));
     return partial_scale_weight(self, *plan, weight);
   });
+}
+
+namespace {
+
+// Reads the options and the comms, and runs body(context, ranks, options).
+template <typename Body>
+lpt_status attend(lpt_context *context, lpt_comm *ring, lpt_comm *heads, const lpt_sequence_attention_options *options,
+                  const Body &body) {
+  return guard(context, [&](Context &self) -> Status {
+    lpt_sequence_attention_options known = LPT_SEQUENCE_ATTENTION_OPTIONS_INIT;
+    LPT_TRY(read_options(options, "options", known));
+    if (ring != nullptr) LPT_TRY(check_handle(ring, HandleKind::kComm, "ring"));
+    if (heads != nullptr) LPT_TRY(check_handle(heads, HandleKind::kComm, "heads"));
+    return body(self, SequenceRanks{ring, heads}, known);
+  });
+}
+
+}  // namespace
+
+lpt_status lpt_sequence_attention_forward(lpt_context *context, lpt_comm *ring, lpt_comm *heads,
+                                          const lpt_tensor *query, const lpt_tensor *key, const lpt_tensor *value,
+                                          const lpt_sequence_attention_options *options, lpt_tensor *output) {
+  return attend(context, ring, heads, options,
+                [&](Context &self, const SequenceRanks &ranks, const lpt_sequence_attention_options &known) -> Status {
+                  LPT_TRY(check_writable(output, "output"));
+                  LPT_TRY(check_writable(known.log_sum_exp, "options->log_sum_exp"));
+                  return sequence_attention_forward(self, ranks, {query, key, value}, known, output);
+                });
+}
+
+lpt_status lpt_sequence_attention_backward(lpt_context *context, lpt_comm *ring, lpt_comm *heads,
+                                           const lpt_tensor *query, const lpt_tensor *key, const lpt_tensor *value,
+                                           const lpt_tensor *output_gradient,
+                                           const lpt_sequence_attention_options *options, lpt_tensor *query_gradient,
+                                           lpt_tensor *key_gradient, lpt_tensor *value_gradient) {
+  return attend(context, ring, heads, options,
+                [&](Context &self, const SequenceRanks &ranks, const lpt_sequence_attention_options &known) -> Status {
+                  LPT_TRY(check_writable(query_gradient, "query_gradient"));
+                  LPT_TRY(check_writable(key_gradient, "key_gradient"));
+                  LPT_TRY(check_writable(value_gradient, "value_gradient"));
+                  return sequence_attention_backward(self, ranks, {query, key, value}, output_gradient, known,
+                                                     {query_gradient, key_gradient, value_gradient});
+                });
 }

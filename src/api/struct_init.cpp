@@ -76,6 +76,7 @@ int32_t lpt_struct_init(const char *name, void *object, size_t struct_size) {
   LPT_STRUCT(lpt_gradient_buckets_info, LPT_GRADIENT_BUCKETS_INFO_INIT)
   LPT_STRUCT(lpt_optimizer_shard_options, LPT_OPTIMIZER_SHARD_OPTIONS_INIT)
   LPT_STRUCT(lpt_partial_plan_options, LPT_PARTIAL_PLAN_OPTIONS_INIT)
+  LPT_STRUCT(lpt_sequence_attention_options, LPT_SEQUENCE_ATTENTION_OPTIONS_INIT)
   LPT_STRUCT(lpt_partial_plan_info, LPT_PARTIAL_PLAN_INFO_INIT)
   LPT_STRUCT(lpt_comm_codec, LPT_COMM_CODEC_INIT)
   LPT_STRUCT(lpt_cost_link, LPT_COST_LINK_INIT)

@@ -152,6 +152,17 @@ lpt_status call_layers(Ranked &r) {
   LPT_TEST_TRY(lpt_partial_plan_create(r.c, &oracle, plan.out()));
   LPT_TEST_TRY(lpt_partial_all_reduce(r.c, r.comm, plan, LPT_PARTIAL_PASS_FORWARD, r.x.get(), r.y.get(), nullptr));
   LPT_TEST_TRY(lpt_partial_gemm(r.c, r.comm, plan, r.x.get(), r.x.get(), nullptr, r.y.get()));
+  lpt_sequence_attention_options sequence = LPT_SEQUENCE_ATTENTION_OPTIONS_INIT;
+  OwnTensor sums, gradients[3];
+  const int64_t square[] = {kSide, kSide};
+  LPT_TEST_TRY(lpt_tensor_create(r.c, LPT_FORMAT_F32, 1, square, sums.out()));
+  for (OwnTensor &gradient : gradients) LPT_TEST_TRY(lpt_tensor_create(r.c, LPT_FORMAT_F32, 2, square, gradient.out()));
+  sequence.log_sum_exp = sums;
+  const lpt_tensor *const x = r.x.get();
+  LPT_TEST_TRY(lpt_sequence_attention_forward(r.c, r.comm, nullptr, x, x, x, &sequence, r.y.get()));
+  sequence.output = r.y.get();
+  LPT_TEST_TRY(lpt_sequence_attention_backward(r.c, r.comm, nullptr, x, x, x, x, &sequence, gradients[0], gradients[1],
+                                               gradients[2]));
   const int64_t one[] = {1}, rows[] = {kSide};
   LPT_TEST_TRY(lpt_tensor_create(r.c, LPT_FORMAT_F32, 1, one, loss.out()));
   LPT_TEST_TRY(lpt_tensor_create(r.c, LPT_FORMAT_F64, 1, rows, logs.out()));

@@ -85,6 +85,7 @@ void for_each_struct(Body body) {
   LPT_BODY(lpt_comm_codec, LPT_COMM_CODEC_INIT);
   LPT_BODY(lpt_reduce_options, LPT_REDUCE_OPTIONS_INIT);
   LPT_BODY(lpt_partial_plan_options, LPT_PARTIAL_PLAN_OPTIONS_INIT);
+  LPT_BODY(lpt_sequence_attention_options, LPT_SEQUENCE_ATTENTION_OPTIONS_INIT);
   LPT_BODY(lpt_partial_plan_info, LPT_PARTIAL_PLAN_INFO_INIT);
   LPT_BODY(lpt_gradient_buckets_options, LPT_GRADIENT_BUCKETS_OPTIONS_INIT);
   LPT_BODY(lpt_optimizer_shard_options, LPT_OPTIMIZER_SHARD_OPTIONS_INIT);

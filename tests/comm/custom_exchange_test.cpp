@@ -110,6 +110,8 @@ TEST(CustomExchange, AloneHasNoMessages) {
                                        lpt_receive(self.context, self.comm, tensor.get(), 1 - self.rank, 0, nullptr),
                                        lpt_comm_split(self.context, self.comm, 0, 0, &part)};
         for (const lpt_status each : statuses) EXPECT_EQ(LPT_UNSUPPORTED, each);
+        EXPECT_EQ(LPT_UNSUPPORTED, lpt_sequence_attention_forward(self.context, self.comm, nullptr, tensor.get(),
+                                                                  tensor.get(), tensor.get(), nullptr, tensor.get()));
         expect_words({words}, lpt_context_error(self.context));
         EXPECT_TRUE(self.ok(lpt_barrier(self.context, self.comm)));
       });

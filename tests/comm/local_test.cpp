@@ -156,6 +156,31 @@ TEST_P(LocalFaults, RanksWithAndWithoutLevelsDisagree) {
   });
 }
 
+// Attention of 8 positions on each rank of a ring.
+lpt_status attend_around(const Rank &self, lpt_comm *ring, int32_t is_causal) {
+  std::vector<float> numbers(8 * 4, 1.0f), result(8 * 4);
+  const Tensor x = wrap(self.context, numbers, 8, 4), output = wrap(self.context, result, 8, 4);
+  lpt_sequence_attention_options options = LPT_SEQUENCE_ATTENTION_OPTIONS_INIT;
+  options.is_causal = is_causal;
+  return lpt_sequence_attention_forward(self.context, ring, nullptr, x.get(), x.get(), x.get(), &options, output.get());
+}
+
+TEST_P(LocalFaults, RanksOfARingAgreeOnTheMask) {
+  run_ranks(2, with_timeout(100.0), [](const Rank &self, Comm &comm) {
+    EXPECT_EQ(LPT_MISMATCH, attend_around(self, comm.get(), self.rank));
+    expect_words({"sequence_attention, forward"}, lpt_context_error(self.context));
+  });
+}
+
+TEST_P(LocalFaults, ARankThatLeavesFreesTheRing) {
+  run_ranks(3, with_timeout(100.0), [](const Rank &self, Comm &comm) {
+    ASSERT_TRUE(self.ok(attend_around(self, comm.get(), 1)));
+    if (self.rank == 1) return comm.reset();
+    EXPECT_EQ(LPT_ABORTED, attend_around(self, comm.get(), 1));
+    expect_words({"rank 1", "left"}, lpt_context_error(self.context));
+  });
+}
+
 TEST_P(LocalFaults, ARankThatLeavesAtTheEndDisturbsNoRank) {
   for (int i = 0; i < 50; ++i) {
     run_ranks(4, with_timeout(100.0), [](const Rank &self, Comm &comm) {

@@ -45,13 +45,14 @@ std::vector<Case> shard_cases();
 std::vector<Case> schedule_cases();
 std::vector<Case> lossy_cases();
 std::vector<Case> level_cases();
+std::vector<Case> sequence_attention_cases();
 
 inline std::vector<Case> suite() {
   std::vector<Case> cases = reduce_cases();
   for (const auto &more :
        {move_cases(), many_cases(), partial_cases(), partial_gemm_cases(), linear_cases(), cross_entropy_cases(),
         sequence_cases(), scale_cases(), signs_cases(), wire_cases(), codec_cases(), bucket_cases(), shard_cases(),
-        schedule_cases(), lossy_cases(), level_cases()}) {
+        schedule_cases(), lossy_cases(), level_cases(), sequence_attention_cases()}) {
     cases.insert(cases.end(), more.begin(), more.end());
   }
   return cases;

@@ -467,6 +467,13 @@ namespace Lpt
         Custom = 2,
     }
 
+    /// <summary>Which positions of a sequence a rank of a ring has; one of lpt_sequence_layout_values.</summary>
+    public enum SequenceLayout : int
+    {
+        Contiguous = 0,
+        Zigzag = 1,
+    }
+
     /// <summary>Why an autopilot changed a level; one of lpt_autopilot_reason_values.</summary>
     public enum AutopilotReason : int
     {
@@ -1789,6 +1796,29 @@ namespace Lpt
         }
     }
 
+    /// <summary>Options of lpt_sequence_attention_forward() and lpt_sequence_attention_backward().</summary>
+    [StructLayout(LayoutKind.Sequential)]
+    public unsafe struct SequenceAttentionOptions
+    {
+        public UIntPtr StructSize;
+        public Flags Flags;
+        public double Scale;
+        public int IsCausal;
+        public SequenceLayout Layout;
+        public Format Wire;
+        public int Reserved;
+        public IntPtr LogSumExp;
+        public IntPtr Output;
+
+        /// <summary>Returns the defaults of the library.</summary>
+        public static SequenceAttentionOptions Default()
+        {
+            var value = default(SequenceAttentionOptions);
+            Text.Initialize("lpt_sequence_attention_options", &value, sizeof(SequenceAttentionOptions));
+            return value;
+        }
+    }
+
     /// <summary>Options of lpt_autopilot_create().</summary>
     [StructLayout(LayoutKind.Sequential)]
     public unsafe struct AutopilotOptions
@@ -2689,6 +2719,8 @@ namespace Lpt
         [LibraryImport(Library)] public static partial Status lpt_partial_scale_weight(Context context, PartialPlan plan, Tensor weight);
         [LibraryImport(Library)] public static partial Status lpt_sequence_gather(Context context, Comm comm, PartialPlan plan, Tensor input, long* row_counts, Tensor output, IntPtr* out_future);
         [LibraryImport(Library)] public static partial Status lpt_sequence_scatter(Context context, Comm comm, PartialPlan plan, PartialPass pass, Tensor input, long* row_counts, Tensor output, IntPtr* out_future);
+        [LibraryImport(Library)] public static partial Status lpt_sequence_attention_forward(Context context, Comm ring, Comm heads, Tensor query, Tensor key, Tensor value, SequenceAttentionOptions* options, Tensor output);
+        [LibraryImport(Library)] public static partial Status lpt_sequence_attention_backward(Context context, Comm ring, Comm heads, Tensor query, Tensor key, Tensor value, Tensor output_gradient, SequenceAttentionOptions* options, Tensor query_gradient, Tensor key_gradient, Tensor value_gradient);
         [LibraryImport(Library)] public static partial Status lpt_autopilot_create(Context context, IntPtr* ladder, double* costs, int level_count, double* work, int layer_count, AutopilotOptions* options, IntPtr* out_autopilot);
         [LibraryImport(Library)] public static partial void lpt_autopilot_destroy(IntPtr autopilot);
         [LibraryImport(Library)] public static partial Status lpt_autopilot_observe(Context context, Autopilot autopilot, int layer, AutopilotReason signal, double value);
@@ -2963,6 +2995,8 @@ namespace Lpt
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_partial_scale_weight(Context context, PartialPlan plan, Tensor weight);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_sequence_gather(Context context, Comm comm, PartialPlan plan, Tensor input, long* row_counts, Tensor output, IntPtr* out_future);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_sequence_scatter(Context context, Comm comm, PartialPlan plan, PartialPass pass, Tensor input, long* row_counts, Tensor output, IntPtr* out_future);
+        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_sequence_attention_forward(Context context, Comm ring, Comm heads, Tensor query, Tensor key, Tensor value, SequenceAttentionOptions* options, Tensor output);
+        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_sequence_attention_backward(Context context, Comm ring, Comm heads, Tensor query, Tensor key, Tensor value, Tensor output_gradient, SequenceAttentionOptions* options, Tensor query_gradient, Tensor key_gradient, Tensor value_gradient);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_autopilot_create(Context context, IntPtr* ladder, double* costs, int level_count, double* work, int layer_count, AutopilotOptions* options, IntPtr* out_autopilot);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern void lpt_autopilot_destroy(IntPtr autopilot);
         [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern Status lpt_autopilot_observe(Context context, Autopilot autopilot, int layer, AutopilotReason signal, double value);

@@ -333,6 +333,10 @@ const LPT_PARTIAL_SCALE_ROOT = lpt_partial_scale(0)
 const LPT_PARTIAL_SCALE_ONE = lpt_partial_scale(1)
 const LPT_PARTIAL_SCALE_CUSTOM = lpt_partial_scale(2)
 
+const lpt_sequence_layout = Int32
+const LPT_SEQUENCE_LAYOUT_CONTIGUOUS = lpt_sequence_layout(0)
+const LPT_SEQUENCE_LAYOUT_ZIGZAG = lpt_sequence_layout(1)
+
 const lpt_autopilot_reason = Int32
 const LPT_AUTOPILOT_REASON_NONFINITE = lpt_autopilot_reason(0)
 const LPT_AUTOPILOT_REASON_LOSS = lpt_autopilot_reason(1)
@@ -946,6 +950,18 @@ struct lpt_partial_plan_info
     backward_row_bytes::Cdouble
 end
 
+struct lpt_sequence_attention_options
+    struct_size::Csize_t
+    flags::lpt_flags
+    scale::Cdouble
+    is_causal::Int32
+    layout::lpt_sequence_layout
+    wire::lpt_format
+    reserved::Int32
+    log_sum_exp::Ptr{Cvoid}
+    output::Ptr{Cvoid}
+end
+
 struct lpt_autopilot_options
     struct_size::Csize_t
     step_count::Int64
@@ -1302,6 +1318,7 @@ _defaults(::Type{lpt_gradient_buckets_info}, value) = lpt_struct_init("lpt_gradi
 _defaults(::Type{lpt_optimizer_shard_options}, value) = lpt_struct_init("lpt_optimizer_shard_options", value, sizeof(lpt_optimizer_shard_options))
 _defaults(::Type{lpt_partial_plan_options}, value) = lpt_struct_init("lpt_partial_plan_options", value, sizeof(lpt_partial_plan_options))
 _defaults(::Type{lpt_partial_plan_info}, value) = lpt_struct_init("lpt_partial_plan_info", value, sizeof(lpt_partial_plan_info))
+_defaults(::Type{lpt_sequence_attention_options}, value) = lpt_struct_init("lpt_sequence_attention_options", value, sizeof(lpt_sequence_attention_options))
 _defaults(::Type{lpt_autopilot_options}, value) = lpt_struct_init("lpt_autopilot_options", value, sizeof(lpt_autopilot_options))
 _defaults(::Type{lpt_autopilot_info}, value) = lpt_struct_init("lpt_autopilot_info", value, sizeof(lpt_autopilot_info))
 _defaults(::Type{lpt_comm_codec}, value) = lpt_struct_init("lpt_comm_codec", value, sizeof(lpt_comm_codec))
@@ -1544,6 +1561,8 @@ lpt_partial_gemm(context, comm, plan, a, b, options, c) = ccall(_symbol(:lpt_par
 lpt_partial_scale_weight(context, plan, weight) = ccall(_symbol(:lpt_partial_scale_weight), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Cvoid}), context, plan, weight)
 lpt_sequence_gather(context, comm, plan, input, row_counts, output, out_future) = ccall(_symbol(:lpt_sequence_gather), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Int64}, Ptr{Cvoid}, Ptr{Ptr{Cvoid}}), context, comm, plan, input, row_counts, output, out_future)
 lpt_sequence_scatter(context, comm, plan, pass, input, row_counts, output, out_future) = ccall(_symbol(:lpt_sequence_scatter), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Cvoid}, lpt_partial_pass, Ptr{Cvoid}, Ptr{Int64}, Ptr{Cvoid}, Ptr{Ptr{Cvoid}}), context, comm, plan, pass, input, row_counts, output, out_future)
+lpt_sequence_attention_forward(context, ring, heads, query, key, value, options, output) = ccall(_symbol(:lpt_sequence_attention_forward), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Cvoid}, Ptr{lpt_sequence_attention_options}, Ptr{Cvoid}), context, ring, heads, query, key, value, options, output)
+lpt_sequence_attention_backward(context, ring, heads, query, key, value, output_gradient, options, query_gradient, key_gradient, value_gradient) = ccall(_symbol(:lpt_sequence_attention_backward), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Cvoid}, Ptr{lpt_sequence_attention_options}, Ptr{Cvoid}, Ptr{Cvoid}, Ptr{Cvoid}), context, ring, heads, query, key, value, output_gradient, options, query_gradient, key_gradient, value_gradient)
 lpt_autopilot_create(context, ladder, costs, level_count, work, layer_count, options, out_autopilot) = ccall(_symbol(:lpt_autopilot_create), lpt_status, (Ptr{Cvoid}, Ptr{Ptr{Cvoid}}, Ptr{Cdouble}, Int32, Ptr{Cdouble}, Int32, Ptr{lpt_autopilot_options}, Ptr{Ptr{Cvoid}}), context, ladder, costs, level_count, work, layer_count, options, out_autopilot)
 lpt_autopilot_destroy(autopilot) = ccall(_symbol(:lpt_autopilot_destroy), Cvoid, (Ptr{Cvoid},), autopilot)
 lpt_autopilot_observe(context, autopilot, layer, signal, value) = ccall(_symbol(:lpt_autopilot_observe), lpt_status, (Ptr{Cvoid}, Ptr{Cvoid}, Int32, lpt_autopilot_reason, Cdouble), context, autopilot, layer, signal, value)

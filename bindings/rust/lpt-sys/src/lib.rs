@@ -379,6 +379,11 @@ pub const LPT_PARTIAL_SCALE_ROOT: lpt_partial_scale = 0;
 pub const LPT_PARTIAL_SCALE_ONE: lpt_partial_scale = 1;
 pub const LPT_PARTIAL_SCALE_CUSTOM: lpt_partial_scale = 2;
 
+/// Which positions of a sequence a rank of a ring has; one of lpt_sequence_layout_values.
+pub type lpt_sequence_layout = i32;
+pub const LPT_SEQUENCE_LAYOUT_CONTIGUOUS: lpt_sequence_layout = 0;
+pub const LPT_SEQUENCE_LAYOUT_ZIGZAG: lpt_sequence_layout = 1;
+
 /// Why an autopilot changed a level; one of lpt_autopilot_reason_values.
 pub type lpt_autopilot_reason = i32;
 pub const LPT_AUTOPILOT_REASON_NONFINITE: lpt_autopilot_reason = 0;
@@ -1372,6 +1377,21 @@ pub struct lpt_partial_plan_info {
     pub backward_row_bytes: f64,
 }
 
+/// Options of lpt_sequence_attention_forward() and lpt_sequence_attention_backward().
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct lpt_sequence_attention_options {
+    pub struct_size: usize,
+    pub flags: lpt_flags,
+    pub scale: f64,
+    pub is_causal: i32,
+    pub layout: lpt_sequence_layout,
+    pub wire: lpt_format,
+    pub reserved: i32,
+    pub log_sum_exp: *mut lpt_tensor,
+    pub output: *const lpt_tensor,
+}
+
 /// Options of lpt_autopilot_create().
 #[repr(C)]
 #[derive(Clone, Copy)]
@@ -2342,6 +2362,18 @@ impl Default for lpt_partial_plan_info {
     }
 }
 
+impl Default for lpt_sequence_attention_options {
+    fn default() -> Self {
+        let mut value = std::mem::MaybeUninit::<Self>::zeroed();
+        // All members accept any bytes, so that zeros are a valid lpt_sequence_attention_options.
+        unsafe {
+            let name = b"lpt_sequence_attention_options\0".as_ptr().cast();
+            lpt_struct_init(name, value.as_mut_ptr().cast(), std::mem::size_of::<Self>());
+            value.assume_init()
+        }
+    }
+}
+
 impl Default for lpt_autopilot_options {
     fn default() -> Self {
         let mut value = std::mem::MaybeUninit::<Self>::zeroed();
@@ -3045,6 +3077,10 @@ extern "C" {
     pub fn lpt_sequence_gather(context: *mut lpt_context, comm: *mut lpt_comm, plan: *const lpt_partial_plan, input: *const lpt_tensor, row_counts: *const i64, output: *mut lpt_tensor, out_future: *mut *mut lpt_future) -> lpt_status;
     /// Sums the rows of all ranks after a row-parallel layer without a comm, and gives each rank its rows of the sum.
     pub fn lpt_sequence_scatter(context: *mut lpt_context, comm: *mut lpt_comm, plan: *const lpt_partial_plan, pass: lpt_partial_pass, input: *const lpt_tensor, row_counts: *const i64, output: *mut lpt_tensor, out_future: *mut *mut lpt_future) -> lpt_status;
+    /// Computes attention over a sequence whose positions are divided among ranks (sequence parallelism).
+    pub fn lpt_sequence_attention_forward(context: *mut lpt_context, ring: *mut lpt_comm, heads: *mut lpt_comm, query: *const lpt_tensor, key: *const lpt_tensor, value: *const lpt_tensor, options: *const lpt_sequence_attention_options, output: *mut lpt_tensor) -> lpt_status;
+    /// Computes the gradients of lpt_sequence_attention_forward() for query, key and value.
+    pub fn lpt_sequence_attention_backward(context: *mut lpt_context, ring: *mut lpt_comm, heads: *mut lpt_comm, query: *const lpt_tensor, key: *const lpt_tensor, value: *const lpt_tensor, output_gradient: *const lpt_tensor, options: *const lpt_sequence_attention_options, query_gradient: *mut lpt_tensor, key_gradient: *mut lpt_tensor, value_gradient: *mut lpt_tensor) -> lpt_status;
     /// Creates an autopilot.
     pub fn lpt_autopilot_create(context: *mut lpt_context, ladder: *const *const lpt_recipe, costs: *const f64, level_count: i32, work: *const f64, layer_count: i32, options: *const lpt_autopilot_options, out_autopilot: *mut *mut lpt_autopilot) -> lpt_status;
     /// Destroys an autopilot.

@@ -62,6 +62,7 @@ fn sizes_of_structs_equal_those_of_bindgen() {
     assert_eq!(size_of::<lpt_sys::lpt_optimizer_shard_options>(), size_of::<made::lpt_optimizer_shard_options>());
     assert_eq!(size_of::<lpt_sys::lpt_partial_plan_options>(), size_of::<made::lpt_partial_plan_options>());
     assert_eq!(size_of::<lpt_sys::lpt_partial_plan_info>(), size_of::<made::lpt_partial_plan_info>());
+    assert_eq!(size_of::<lpt_sys::lpt_sequence_attention_options>(), size_of::<made::lpt_sequence_attention_options>());
     assert_eq!(size_of::<lpt_sys::lpt_autopilot_options>(), size_of::<made::lpt_autopilot_options>());
     assert_eq!(size_of::<lpt_sys::lpt_autopilot_decision>(), size_of::<made::lpt_autopilot_decision>());
     assert_eq!(size_of::<lpt_sys::lpt_autopilot_info>(), size_of::<made::lpt_autopilot_info>());
@@ -338,6 +339,8 @@ fn constants_equal_those_of_bindgen() {
     assert_eq!(lpt_sys::LPT_PARTIAL_SCALE_ROOT as i64, made::LPT_PARTIAL_SCALE_ROOT as i64);
     assert_eq!(lpt_sys::LPT_PARTIAL_SCALE_ONE as i64, made::LPT_PARTIAL_SCALE_ONE as i64);
     assert_eq!(lpt_sys::LPT_PARTIAL_SCALE_CUSTOM as i64, made::LPT_PARTIAL_SCALE_CUSTOM as i64);
+    assert_eq!(lpt_sys::LPT_SEQUENCE_LAYOUT_CONTIGUOUS as i64, made::LPT_SEQUENCE_LAYOUT_CONTIGUOUS as i64);
+    assert_eq!(lpt_sys::LPT_SEQUENCE_LAYOUT_ZIGZAG as i64, made::LPT_SEQUENCE_LAYOUT_ZIGZAG as i64);
     assert_eq!(lpt_sys::LPT_AUTOPILOT_REASON_NONFINITE as i64, made::LPT_AUTOPILOT_REASON_NONFINITE as i64);
     assert_eq!(lpt_sys::LPT_AUTOPILOT_REASON_LOSS as i64, made::LPT_AUTOPILOT_REASON_LOSS as i64);
     assert_eq!(lpt_sys::LPT_AUTOPILOT_REASON_CLIPPED as i64, made::LPT_AUTOPILOT_REASON_CLIPPED as i64);
@@ -610,6 +613,8 @@ fn functions_equal_those_of_bindgen() {
     assert_eq!(lpt_sys::lpt_partial_scale_weight as *const () as usize, made::lpt_partial_scale_weight as *const () as usize);
     assert_eq!(lpt_sys::lpt_sequence_gather as *const () as usize, made::lpt_sequence_gather as *const () as usize);
     assert_eq!(lpt_sys::lpt_sequence_scatter as *const () as usize, made::lpt_sequence_scatter as *const () as usize);
+    assert_eq!(lpt_sys::lpt_sequence_attention_forward as *const () as usize, made::lpt_sequence_attention_forward as *const () as usize);
+    assert_eq!(lpt_sys::lpt_sequence_attention_backward as *const () as usize, made::lpt_sequence_attention_backward as *const () as usize);
     assert_eq!(lpt_sys::lpt_autopilot_create as *const () as usize, made::lpt_autopilot_create as *const () as usize);
     assert_eq!(lpt_sys::lpt_autopilot_destroy as *const () as usize, made::lpt_autopilot_destroy as *const () as usize);
     assert_eq!(lpt_sys::lpt_autopilot_observe as *const () as usize, made::lpt_autopilot_observe as *const () as usize);

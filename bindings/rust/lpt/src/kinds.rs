@@ -637,6 +637,17 @@ impl PartialScale {
     pub const CUSTOM: PartialScale = PartialScale(sys::LPT_PARTIAL_SCALE_CUSTOM);
 }
 
+/// Which positions of a sequence a rank of a ring has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[repr(transparent)]
+pub struct SequenceLayout(pub sys::lpt_sequence_layout);
+
+#[allow(missing_docs)]
+impl SequenceLayout {
+    pub const CONTIGUOUS: SequenceLayout = SequenceLayout(sys::LPT_SEQUENCE_LAYOUT_CONTIGUOUS);
+    pub const ZIGZAG: SequenceLayout = SequenceLayout(sys::LPT_SEQUENCE_LAYOUT_ZIGZAG);
+}
+
 /// Why an autopilot changed a level.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[repr(transparent)]
