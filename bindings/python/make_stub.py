@@ -32,7 +32,7 @@ KEYWORDS = {
     "lpt_partial_plan_options": ("hidden_columns", "shared_columns", "rank_count"), "lpt_power_options": ("arithmetic",),
     "lpt_quantize_options": (),
     "lpt_reduce_options": (), "lpt_rotary_options": ("positions",), "lpt_rotary_scaling": ("kind",),
-    "lpt_scaler_options": (), "lpt_schedule_options": (), "lpt_sparse_fit_options": (), "lpt_sparse_options": (),
+    "lpt_scaler_options": (), "lpt_schedule_options": (), "lpt_sequence_attention_options": ("log_sum_exp", "output"), "lpt_sparse_fit_options": (), "lpt_sparse_options": (),
     "lpt_weights_fit_options": ("method", "order"), "lpt_weights_options": ("input_order", "output_order"),
 }
 # Flags that are keyword arguments, by the struct with the member flags.

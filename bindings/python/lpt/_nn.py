@@ -6,7 +6,8 @@ from __future__ import annotations
 
 __all__ = ["KVCache", "attention", "attention_backward", "cross_entropy", "cross_entropy_backward", "embedding",
            "embedding_backward", "layernorm", "layernorm_backward", "rmsnorm", "rmsnorm_backward", "rmsnorm_sum",
-           "rotary", "rotary_frequencies", "softmax", "softmax_backward", "swiglu", "swiglu_backward"]
+           "rotary", "rotary_frequencies", "sequence_attention", "sequence_attention_backward", "softmax", "softmax_backward",
+           "swiglu", "swiglu_backward"]
 
 from math import prod
 
@@ -20,7 +21,9 @@ TYPE_CHECKING = False  # as in _ops.py
 if TYPE_CHECKING:
     from typing import Any, List, Optional, Tuple, Union
     from typing_extensions import Unpack
-    from ._keywords import AttentionOptions, CrossEntropyOptions, EmbeddingOptions, KvCacheOptions, RotaryOptions, RotaryScaling
+    from ._comm import Comm
+    from ._keywords import (AttentionOptions, CrossEntropyOptions, EmbeddingOptions, KvCacheOptions, RotaryOptions, RotaryScaling,
+                            SequenceAttentionOptions)
     from ._tensor import Format
 
 
@@ -230,6 +233,55 @@ def attention_backward(query: Any, key: Any, value: Any, output_gradient: Any, *
     for_query, for_key, for_value = [empty(one.shape, _result_format(one), context=context) for one in inputs]
     capi.lpt_attention_backward(handle_of(context), *inputs, _shared(output_gradient),
                                 _attention_options(given, log_sum_exp, output, keep), for_query, for_key, for_value)
+    return for_query, for_key, for_value
+
+
+def _sequence_call(ring: Any, heads: Any, given: SequenceAttentionOptions, log_sum_exp: Any, output: Any,
+                   keep: List[Any]) -> Tuple[Any, Any, Any]:
+    handles = [None if comm is None else comm._handle for comm in (ring, heads)]
+    chosen = options(capi.lpt_sequence_attention_options, dict(given, log_sum_exp=log_sum_exp, output=output), keep)
+    return handles[0], handles[1], chosen
+
+
+@takes(capi.lpt_sequence_attention_options)
+def sequence_attention(query: Any, key: Any, value: Any, *, ring: Optional[Comm] = None, heads: Optional[Comm] = None,
+                       log_sum_exp: Any = None, out: Any = None, context: Optional[Context] = None,
+                       **given: Unpack[SequenceAttentionOptions]) -> Any:
+    """Compute attention over a sequence that ranks divide by positions (lpt_sequence_attention_forward()).
+
+    ring: ranks with other positions, which send each other their keys and values. heads: ranks that exchange heads for positions. At
+    least one of them is given. query, key and value are those of the positions of this rank, as in attention().
+
+    With log_sum_exp=True the result is the output and the log of the sum of exponentials, for sequence_attention_backward().
+    """
+    keep: List[Any] = []
+    left, keys, values = _shared(query), _shared(key), _shared(value)
+    result = empty((*left.shape[:-1], values.shape[-1]), _result_format(left), context=context) if out is None else written(out)
+    sums = log_sum_exp
+    if sums is True:
+        ranks = 1 if heads is None else heads.rank_count
+        shape = [1] * (4 - len(left.shape)) + list(left.shape[:-1])
+        sums = empty((shape[0], shape[1] // ranks, shape[2] * ranks), "f64" if left.format == "f64" else "f32", context=context)
+    sums = None if sums is None or sums is False else written(sums)
+    first, second, chosen = _sequence_call(ring, heads, given, sums, None, keep)
+    capi.lpt_sequence_attention_forward(handle_of(context), first, second, left, keys, values, chosen, result)
+    return (result, sums) if log_sum_exp is True else result
+
+
+@takes(capi.lpt_sequence_attention_options)
+def sequence_attention_backward(query: Any, key: Any, value: Any, output_gradient: Any, *, output: Any, log_sum_exp: Any,
+                                ring: Optional[Comm] = None, heads: Optional[Comm] = None, context: Optional[Context] = None,
+                                **given: Unpack[SequenceAttentionOptions]) -> Tuple[Tensor, Tensor, Tensor]:
+    """Return the gradients of query, key and value (lpt_sequence_attention_backward()).
+
+    output and log_sum_exp: the results of sequence_attention().
+    """
+    keep: List[Any] = []
+    inputs = [_shared(one) for one in (query, key, value)]
+    for_query, for_key, for_value = [empty(one.shape, _result_format(one), context=context) for one in inputs]
+    first, second, chosen = _sequence_call(ring, heads, given, log_sum_exp, output, keep)
+    capi.lpt_sequence_attention_backward(handle_of(context), first, second, *inputs, _shared(output_gradient), chosen,
+                                         for_query, for_key, for_value)
     return for_query, for_key, for_value
 
 

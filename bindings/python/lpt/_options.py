@@ -41,6 +41,8 @@ _NAMED = {
     "order": "LPT_GRADIENT_BUCKETS_ORDER_", "layout": "LPT_ROTARY_LAYOUT_", "block_rows": "LPT_BLOCK_EXTENT_",
     "block_columns": "LPT_BLOCK_EXTENT_", "key_scale_rule": "LPT_SCALE_RULE_", "value_scale_rule": "LPT_SCALE_RULE_",
 }
+# Members with other values than the member of the same name in _NAMED.
+_OTHER_NAMED = {(capi.lpt_sequence_attention_options, "layout"): "LPT_SEQUENCE_LAYOUT_"}
 # Members that are no keywords.
 _HIDDEN = frozenset(("names", "input_order", "output_order"))
 # Flags that are keyword arguments.
@@ -87,11 +89,15 @@ def _bool_number(value: Any) -> int:
     return int(bool(value))
 
 
+def _prefix(owner: Any, name: str) -> str:
+    return _OTHER_NAMED.get((owner, name), _NAMED[name])
+
+
 def _value(owner: Any, name: str, member: str, value: Any, keep: List[Any]) -> Any:
     if name in _FORMATS:
         return format_number(value)
     if isinstance(value, str) and name in _NAMED:
-        return constant(_NAMED[name], value, name)
+        return constant(_prefix(owner, name), value, name)
     if member != name and not isinstance(value, int):
         return _bool_number(value)  # such as numpy.bool
     if name == "random":
@@ -163,7 +169,7 @@ def _lines_of(kind: Any) -> List[Tuple[str, str]]:
         for name in members_of(kind):
             comment = " ".join(getattr(kind, name).__doc__.split())
             if name in _NAMED and isinstance(getattr(defaults, name), int):
-                comment += f" One of {', '.join(names_of(_NAMED[name]))}."
+                comment += f" One of {', '.join(names_of(_prefix(kind, name)))}."
             if name not in _HIDDEN:
                 lines.append((name[3:] if name.startswith("is_") else name, comment))
         _lines[kind] = sorted(lines)

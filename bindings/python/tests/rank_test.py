@@ -45,6 +45,38 @@ class Ranks(unittest.TestCase):
             self.assertEqual(([20.0] * 2048, [10.0] * 2048), (exact, cast))
             self.assertEqual((2 * 2 * 1024 * 4, 1024 * 4 + 1024 * 36 // 32), (inside, outside))
 
+    def test_attention_over_a_divided_sequence(self):
+        draws = Draws()
+        batch, heads, positions, width = 2, 4, 8, 4
+        shape = (batch, heads, positions, width)
+        query, key, value, slope = [draws.list(batch * heads * positions * width) for _ in range(4)]
+        whole = [floats(numbers, shape) for numbers in (query, key, value, slope)]
+        expected, sums = lpt.attention(*whole[:3], causal=True, log_sum_exp=True)
+        slopes = lpt.attention_backward(*whole, output=expected, log_sum_exp=sums, causal=True)
+
+        def part(tensor, rank):
+            return [number for b in tensor.tolist() for head in b for row in head[4 * rank:4 * rank + 4] for number in row]
+
+        def body(comm):
+            mine = [floats(part(tensor, comm.rank), (batch, heads, positions // 2, width)) for tensor in whole]
+            alone = comm.split(comm.rank)
+            results = []
+            for comms in ({"ring": comm}, {"heads": comm}, {"ring": comm, "heads": alone, "layout": "contiguous"}):
+                output, logs = lpt.sequence_attention(*mine[:3], causal=True, log_sum_exp=True, **comms)
+                results.append([output, *lpt.sequence_attention_backward(*mine, output=output, log_sum_exp=logs, causal=True,
+                                                                         **comms)])
+            cast = lpt.sequence_attention(*mine[:3], ring=comm, causal=True, wire="int8_row", layout="zigzag")
+            self.assertEqual(output.shape, cast.shape)
+            with self.assertRaisesRegex(ValueError, "ring and heads are NULL"):
+                lpt.sequence_attention(*mine[:3])
+            return [[[number for b in tensor.tolist() for h in b for row in h for number in row] for tensor in one]
+                    for one in results]
+        for rank, found in enumerate(run(2, body)):
+            for one in found:
+                for tensor, numbers in zip((expected, *slopes), one):
+                    for a, b in zip(part(tensor, rank), numbers):
+                        self.assertAlmostEqual(a, b, places=5)
+
     def test_gradients_are_reduced_during_backward(self):
         def body(comm):
             gradients = [floats([comm.rank + float(i)] * (i + 1)) for i in range(4)]
