@@ -436,22 +436,31 @@ typedef struct lpt_all_gather_options {
    * until completion. NULL, the default: none.
    */
   const lpt_comm_codec *codec;
+  /**
+   * Each part is cast to the format of `output` with these options, and ranks send the codes. A tensor scale is that of
+   * the amax over all ranks, after smoothing and rotation. The result has the bits of lpt_quantize() of the full tensor. It
+   * requires `input` in f64, f32, bf16 or f16, and ranks on CPUs. A scaler and `random_words` are not supported. MSE, MEAN
+   * and SAWB are not supported for formats with a tensor scale only. NULL, the default: none.
+   */
+  const lpt_quantize_options *cast;
 } lpt_all_gather_options;
 
 /** @brief Defaults of lpt_all_gather_options. */
 #define LPT_ALL_GATHER_OPTIONS_INIT \
-  { sizeof(lpt_all_gather_options), 0, NULL }
+  { sizeof(lpt_all_gather_options), 0, NULL, NULL }
 
 /**
  * @brief Concatenates the parts of all ranks along the first axis; every rank gets the result.
  *
- * Parts with a tensor scale must have the same bits of it; `output` gets it. For sharded FP8 weights, reduce the amax
- * of the shards with lpt_all_reduce() and MAXIMUM, and set the scale that follows in each shard. Then cast with
- * LPT_QUANTIZE_KEEP_TENSOR_SCALE, and gather a quarter of the bytes. The bits are those of a cast of the full tensor.
+ * Parts with a tensor scale must have the same bits of it; `output` gets it. For sharded weights in FP8 or other formats,
+ * `cast` of the options casts the shards on the way, for example with a rotation. The amax is exchanged before the call
+ * returns, also with a future.
  *
  * Formats   Any format. Parts of formats with block scales are whole blocks, parts of packed elements whole bytes.
  *
- * Rounding  None, except that of a codec.
+ * Rounding  None, except that of a codec or a cast.
+ *
+ * Source    Of gathers with a cast: HALO (arXiv 2501.02625), MS-AMP (arXiv 2310.18313).
  *
  * Device    On GPUs that compare calls, a tensor scale makes the call wait for the stream.
  *
@@ -461,12 +470,14 @@ typedef struct lpt_all_gather_options {
  * @param[in]     input       The part of this rank.
  * @param[in]     counts      As for lpt_reduce_scatter(), of `output`.
  * @param[in]     options     NULL for the defaults; the same on all ranks.
- * @param[out]    output      The format of `input`.
+ * @param[out]    output      The format of `input`; any dense format with a cast.
  * @param[out]    out_future  As for lpt_all_reduce().
  * @retval LPT_INVALID_ARGUMENT  `counts` is NULL and ranks do not divide the extent, or the values do not sum to it. A
  *                               part cuts a block or a byte, or `input` has another extent than its part.
- *                               The codec has no name, a longer name, or a function that is NULL.
- * @retval LPT_UNSUPPORTED       A codec with `input` in another format than f32, bf16 or f16.
+ *                               The codec has no name, a longer name, or a function that is NULL. A codec with a cast,
+ *                               or an option of the cast that is out of range.
+ * @retval LPT_UNSUPPORTED       A codec with `input` in another format than f32, bf16 or f16. A cast that is not
+ *                               supported.
  * @retval LPT_MISMATCH          The tensor scales of ranks differ (not checked with LPT_COMM_SKIP_CHECKS), or name or
  *                               sizes of the codec.
  * @retval LPT_ABORTED           A function of the codec returned other than 0.

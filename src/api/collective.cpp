@@ -71,6 +71,14 @@ lpt_status lpt_all_gather(lpt_context *context, lpt_comm *comm, const lpt_tensor
     LPT_TRY(check_writable(output, "output"));
     LPT_TRY(read_options(options, "options", known));
     if (known.flags != 0) return unsupported("flags is %llu: expected 0", static_cast<unsigned long long>(known.flags));
+    if (known.codec != nullptr && known.cast != nullptr) {
+      return invalid("options->codec and options->cast are set: expected one of them");
+    }
+    if (known.cast != nullptr) {
+      lpt_quantize_options cast = LPT_QUANTIZE_OPTIONS_INIT;
+      LPT_TRY(read_options(known.cast, "options->cast", cast));
+      return all_gather_with_cast(self, ours, cast, input, counts, output, out_future);
+    }
     if (known.codec == nullptr) return all_gather(self, ours, input, counts, output, out_future);
     LPT_TRY(read_options(known.codec, "options->codec", codec));
     return all_gather_by_codec(self, ours, codec, input, counts, output, out_future);

@@ -1,6 +1,8 @@
 // Casts between formats for other operations. Arguments are views and numbers, not handles of the public options.
 #pragma once
 
+#include <functional>
+
 #include "kernels/hadamard/hadamard.hpp"
 #include "kernels/quantize/quantize.hpp"
 #include "src/call/operation.hpp"
@@ -17,6 +19,13 @@ struct CastPreprocess {
   bool is_needed() const { return hadamard_size != 0 || factors != nullptr; }
 };
 
+// Replaces the amax of a part of a tensor by that of the full tensor.
+struct AmaxResult {
+  float amax = 0.0f;
+  bool has_nan = false;
+};
+using ShareAmax = std::function<Status(AmaxResult &)>;
+
 // Parameters of a cast.
 struct Cast {
   lpt_rounding rounding = LPT_ROUNDING_NEAREST_EVEN;
@@ -30,7 +39,8 @@ struct Cast {
   const float *scale_list = nullptr;  // NULL: the list of Gaudi 2
   int32_t scale_list_count = 0;
   CastPreprocess preparation;
-  CastStatistics *sums = nullptr;  // NULL, or the statistics that the cast adds to
+  CastStatistics *sums = nullptr;         // NULL, or the statistics that the cast adds to
+  const ShareAmax *share_amax = nullptr;  // NULL: the source is the full tensor
 
   // For two outputs that one device kernel writes: the cast of the first computes only its scale. The cast of the second writes
   // the codes of both.

@@ -71,6 +71,7 @@ Status CastPipeline::run() {
   LPT_TRY(compute_amax());
   for (CastOutput &job : jobs_) LPT_TRY(select_kernels(job));
   if (is_check_only_) return {};
+  if (cast_.share_amax != nullptr && jobs_[0].looks) LPT_TRY((*cast_.share_amax)(found_[0]));
   for (CastOutput &job : jobs_) LPT_TRY(resolve_tensor_scale(job));
   LPT_TRY(needs_tiles() ? run_tiles() : run_lines(jobs_[0]));
   return finish();

@@ -51,12 +51,6 @@ struct CastOutput {
   MatrixView decoded;
 };
 
-// The result of one task.
-struct AmaxResult {
-  float amax = 0.0f;
-  bool has_nan = false;
-};
-
 class CastPipeline {
  public:
   CastPipeline(Context &context, const MatrixView &source, const Cast &cast, bool is_check_only)

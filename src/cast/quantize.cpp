@@ -214,7 +214,7 @@ Status check_cast_options(const lpt_quantize_options &options) {
 }
 
 Status quantize(Context &context, const Tensor *source, const lpt_quantize_options &options, Tensor *quantized,
-                Tensor *transposed) {
+                Tensor *transposed, const ShareAmax *share_amax) {
   const bool needs_data = !is_check_only(options.flags);
   MatrixView source_view;
   LPT_TRY(check_cast_options(options));
@@ -225,6 +225,7 @@ Status quantize(Context &context, const Tensor *source, const lpt_quantize_optio
   }
   Cast cast;
   LPT_TRY(read_cast(context, options, source_view, needs_data, cast));
+  cast.share_amax = share_amax;
   MatrixView views[2];
   Tensor *const outputs[2] = {quantized, transposed};
   static constexpr const char *kNames[2] = {"quantized", "transposed"};

@@ -12,7 +12,7 @@ namespace lpt {
 Status check_cast_options(const lpt_quantize_options &options);
 
 Status quantize(Context &context, const Tensor *source, const lpt_quantize_options &options, Tensor *quantized,
-                Tensor *transposed);
+                Tensor *transposed, const ShareAmax *share_amax = nullptr);
 Status fake_quantize(Context &context, const Tensor *source, lpt_format format, const lpt_quantize_options &options,
                      Tensor *output);
 Status dequantize(Context &context, const Tensor *source, const lpt_dequantize_options &options, Tensor *output);

@@ -35,6 +35,8 @@ Status all_gather(Context &context, Comm &comm, const Tensor *input, const int64
                   Future **out_future);
 Status all_gather_by_codec(Context &context, Comm &comm, const lpt_comm_codec &codec, const Tensor *input,
                            const int64_t *counts, Tensor *output, Future **out_future);
+Status all_gather_with_cast(Context &context, Comm &comm, const lpt_quantize_options &cast, const Tensor *input,
+                            const int64_t *counts, Tensor *output, Future **out_future);
 Status broadcast(Context &context, Comm &comm, int32_t root, Tensor *tensor, Future **out_future);
 Status all_to_all(Context &context, Comm &comm, const Tensor *input, const int64_t *send_counts,
                   const int64_t *receive_counts, Tensor *output, Future **out_future);

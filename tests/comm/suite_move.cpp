@@ -1,4 +1,6 @@
 // Collectives that copy tensors preserve all bits in every format.
+#include <cmath>
+
 #include "tests/comm/suite.hpp"
 
 namespace lpt::test {
@@ -163,12 +165,108 @@ void splits_into_a_grid(const Rank &self) {
   }
 }
 
+// A gather with a cast has the bits of a cast of the full tensor: its scale, its rotation, and its random bits.
+void casts_parts_like_the_full_tensor(const Rank &self) {
+  const std::vector<int64_t> counts = uneven_counts(self.ranks);
+  const int64_t mine = counts[static_cast<size_t>(self.rank)];
+  std::vector<int8_t> ones(kColumns, 1);
+  for (size_t i = 0; i < ones.size(); i += 3) ones[i] = -1;
+  const Tensor signs = wrap(self.context, LPT_FORMAT_INT8, ones.data(), 1, kColumns);
+  const auto compare = [&](lpt_format format, const char *name, const auto &change, double outlier) {
+    lpt_quantize_options cast = LPT_QUANTIZE_OPTIONS_INIT;
+    change(cast);
+    std::vector<double> all, own;
+    for (int32_t q = 0; q < self.ranks; ++q) {
+      std::vector<double> theirs = rows_of(q, 24, counts[static_cast<size_t>(q)]);
+      for (double &number : theirs) number *= q == 0 && self.ranks > 1 ? 0.0 : std::ldexp(1.0, q);
+      if (q + 1 == self.ranks && !theirs.empty()) theirs[5] = outlier;
+      all.insert(all.end(), theirs.begin(), theirs.end());
+      if (q == self.rank) own = theirs;
+    }
+    const auto rows = static_cast<int64_t>(all.size()) / kColumns;
+    const Tensor whole = wrap(self.context, all, rows, kColumns), part = wrap(self.context, own, mine, kColumns);
+    const Tensor expected = make_tensor(self.context, format, rows, kColumns),
+                 found = make_tensor(self.context, format, rows, kColumns);
+    ASSERT_TRUE(self.ok(lpt_quantize(self.context, whole.get(), &cast, expected.get(), nullptr)));
+    lpt_all_gather_options options = LPT_ALL_GATHER_OPTIONS_INIT;
+    options.cast = &cast;
+    lpt_future *raw = nullptr;
+    ASSERT_TRUE(
+        self.ok(lpt_all_gather(self.context, self.comm, part.get(), counts.data(), &options, found.get(), &raw)));
+    const Owned<lpt_future> future(raw);
+    ASSERT_TRUE(self.ok(lpt_future_wait(self.context, raw)));
+    EXPECT_EQ(bytes_of(self, expected.get()), bytes_of(self, found.get())) << name_of(format) << ", " << name;
+  };
+  for (const lpt_format format : {LPT_FORMAT_E4M3FN_TENSOR, LPT_FORMAT_INT8_TENSOR, LPT_FORMAT_NVFP4,
+                                  LPT_FORMAT_INT8_ROW, LPT_FORMAT_MXFP8_E4M3, LPT_FORMAT_INT4_1X32, LPT_FORMAT_BF16}) {
+    compare(
+        format, "defaults", [](lpt_quantize_options &) {}, -300.0);
+    compare(
+        format, "NaN", [](lpt_quantize_options &) {}, static_cast<double>(NAN));
+    compare(
+        format, "rotation",
+        [&](lpt_quantize_options &o) {
+          o.hadamard_size = 32;
+          o.hadamard_signs = signs.get();
+        },
+        -300.0);
+    compare(
+        format, "random",
+        [](lpt_quantize_options &o) {
+          o.rounding = LPT_ROUNDING_STOCHASTIC;
+          o.random = {7, 100, 0, 8, 9};
+        },
+        -300.0);
+  }
+  compare(
+      LPT_FORMAT_E4M3FN_TENSOR, "power of two",
+      [](lpt_quantize_options &o) { o.scale_rule = LPT_SCALE_RULE_POWER_OF_TWO; }, -300.0);
+  compare(
+      LPT_FORMAT_E4M3FN_TENSOR, "zeros", [](lpt_quantize_options &) {}, 0.0);
+}
+
+void rejects_casts_that_depend_on_more(const Rank &self) {
+  const Tensor part = make_tensor(self.context, LPT_FORMAT_F32, 2, kColumns);
+  const Tensor whole = make_tensor(self.context, LPT_FORMAT_INT8_TENSOR, 2 * self.ranks, kColumns);
+  lpt_quantize_options cast = LPT_QUANTIZE_OPTIONS_INIT;
+  lpt_all_gather_options options = LPT_ALL_GATHER_OPTIONS_INIT;
+  options.cast = &cast;
+  const auto rejected = [&](lpt_status status, const lpt_tensor *input, const char *words) {
+    EXPECT_EQ(status, lpt_all_gather(self.context, self.comm, input, nullptr, &options, whole.get(), nullptr));
+    expect_words({words}, lpt_context_error(self.context));
+    cast = LPT_QUANTIZE_OPTIONS_INIT;
+  };
+  cast.scale_rule = LPT_SCALE_RULE_MSE;
+  rejected(LPT_UNSUPPORTED, part.get(), "options->cast: scale_rule is");
+  cast.flags = LPT_CHECK_ONLY;
+  rejected(LPT_INVALID_ARGUMENT, part.get(), "options->cast: flags has LPT_CHECK_ONLY");
+  cast.hadamard_size = 24;
+  rejected(LPT_INVALID_ARGUMENT, part.get(), "options->cast: hadamard_size is 24");
+  cast.random_words = part.get();
+  rejected(LPT_UNSUPPORTED, part.get(), "options->cast: random_words is given");
+  cast.scaler = reinterpret_cast<lpt_scaler *>(self.context);
+  rejected(LPT_UNSUPPORTED, part.get(), "options->cast: scaler is given");
+  cast.struct_size = 3;
+  rejected(LPT_INVALID_ARGUMENT, part.get(), "options->cast->struct_size is 3");
+  rejected(LPT_INVALID_ARGUMENT, make_tensor(self.context, LPT_FORMAT_F32, 3, kColumns).get(),
+           "input is 3 x 96 f32: expected extent 2");
+  rejected(LPT_UNSUPPORTED, make_tensor(self.context, LPT_FORMAT_INT8_ROW, 2, kColumns).get(), "input is");
+  lpt_comm_codec codec = LPT_COMM_CODEC_INIT;
+  options.codec = &codec;
+  rejected(LPT_INVALID_ARGUMENT, part.get(), "options->codec and options->cast are set");
+}
+
 }  // namespace
 
 std::vector<Case> move_cases() {
-  return {{"GathersPartsOfAnyFormat", gathers_parts_of_any_format}, {"GathersInPlace", gathers_in_place},
-          {"BroadcastsAnyFormat", broadcasts_any_format},           {"SendsEachItsPart", sends_each_its_part},
-          {"SendsAroundARing", sends_around_a_ring, true},          {"SplitsIntoAGrid", splits_into_a_grid, true}};
+  return {{"GathersPartsOfAnyFormat", gathers_parts_of_any_format},
+          {"GathersInPlace", gathers_in_place},
+          {"CastsPartsLikeTheFullTensor", casts_parts_like_the_full_tensor},
+          {"RejectsCastsThatDependOnMore", rejects_casts_that_depend_on_more},
+          {"BroadcastsAnyFormat", broadcasts_any_format},
+          {"SendsEachItsPart", sends_each_its_part},
+          {"SendsAroundARing", sends_around_a_ring, true},
+          {"SplitsIntoAGrid", splits_into_a_grid, true}};
 }
 
 }  // namespace lpt::test

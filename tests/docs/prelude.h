@@ -18,6 +18,8 @@ static lpt_partial_plan *plan;
 static lpt_gemm_options transposed = LPT_GEMM_OPTIONS_INIT;
 static lpt_tensor *gradient, *attention, *weight, *y, *dy, *dy_before;
 static lpt_tensor *source, *codes, *weights_of_the_cpu, *normed, *saved_first, *hidden, *saved_second, *branch;
+static lpt_tensor *shard, *input, *rotated, *output, *query, *key, *value, *log_sums;
+static lpt_tensor *output_gradient, *query_gradient, *key_gradient, *value_gradient;
 static lpt_linear *first, *second;
 static lpt_optimizer *optimizer;
 static lpt_loss_scaler *scaler;

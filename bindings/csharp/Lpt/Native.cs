@@ -1656,6 +1656,7 @@ namespace Lpt
         public UIntPtr StructSize;
         public Flags Flags;
         public IntPtr Codec;
+        public IntPtr Cast;
 
         /// <summary>Returns the defaults of the library.</summary>
         public static AllGatherOptions Default()

@@ -15,7 +15,7 @@ TYPE_CHECKING = False  # importing typing takes longer than the rest of this mod
 if TYPE_CHECKING:
     from typing import Any, Dict, List, Optional, Sequence, Tuple
     from typing_extensions import Unpack
-    from ._keywords import CommOptions, GemmOptions, GradientBucketsOptions, PartialPlanOptions, ReduceOptions
+    from ._keywords import CommOptions, GemmOptions, GradientBucketsOptions, PartialPlanOptions, QuantizeOptions, ReduceOptions
     from ._tensor import Format
 
 
@@ -252,18 +252,23 @@ class Comm:
                     options(capi.lpt_reduce_options, given, keep), result, future)
         return Future(made, result, keep) if future else result
 
-    def all_gather(self, x: Any, *, counts: Optional[Sequence[int]] = None, codec: Optional[Codec] = None, out: Any = None,
+    def all_gather(self, x: Any, *, counts: Optional[Sequence[int]] = None, codec: Optional[Codec] = None,
+                   format: Optional[Format] = None, cast: Optional[QuantizeOptions] = None, out: Any = None,
                    future: bool = False, context: Optional[Context] = None) -> Any:
         """Gather the slices of all ranks along the first axis, in rank order (lpt_all_gather()).
 
         counts: rows of each rank's slice; by default all ranks have the same number. With a codec, each rank encodes its
-        slice once, and every rank decodes all slices.
+        slice once, and every rank decodes all slices. With a format, or with cast, a dict of options of quantize(), each rank
+        casts its slice, and the result has the bits of quantize() of the full tensor.
         """
         source = read(x)
         keep: List[Any] = [source]
         counts = self._counts(counts, "counts")
-        result = self._whole(source, counts, context) if out is None else written(out)
-        given = {} if codec is None else {"codec": codec}
+        result = self._whole(source, counts, context, format) if out is None else written(out)
+        given: Dict[str, Any] = {} if codec is None else {"codec": codec}
+        if format is not None or cast is not None:
+            plain = {"rounding": capi.LPT_ROUNDING_NEAREST_EVEN}  # a struct, even without options
+            given["cast"] = {**plain, **cast} if isinstance(cast, dict) else plain if cast is None else cast
         made = call(keep, capi.lpt_all_gather, handle_of(context), self._handle, source, counts,
                     options(capi.lpt_all_gather_options, given, keep), result, future)
         return Future(made, result, keep) if future else result
@@ -385,11 +390,12 @@ class Comm:
         rows = counts[self.rank] if counts is not None else shape[0] // self.rank_count
         return empty((rows,) + shape[1:], capi.tensor_format(whole), context=context)
 
-    def _whole(self, part: Tensor, counts: Optional[Sequence[int]], context: Optional[Context]) -> Tensor:
+    def _whole(self, part: Tensor, counts: Optional[Sequence[int]], context: Optional[Context],
+               format: Optional[Format] = None) -> Tensor:
         """Return a new tensor for the rows of all ranks."""
         shape = part.shape
         rows = sum(counts) if counts is not None else shape[0] * self.rank_count
-        return empty((rows,) + shape[1:], capi.tensor_format(part), context=context)
+        return empty((rows,) + shape[1:], capi.tensor_format(part) if format is None else format, context=context)
 
     def _counts(self, counts: Optional[Sequence[int]], name: str) -> Optional[List[int]]:
         if counts is None:

@@ -54,7 +54,7 @@ _FORMATS = frozenset(("wire", "first_moment", "second_moment", "compensation", "
 # Members that refer to a struct of options, and what a dict for it has.
 _STRUCTS = {"quantize": (capi.lpt_quantize_options, "options of quantize()"), "exaq": (capi.lpt_exaq_options, "bits and clip"),
             "emulation": (capi.lpt_gemm_emulation, "arithmetic and bits"),
-            "outer": (capi.lpt_reduce_options, "options of all_reduce()")}
+            "cast": (capi.lpt_quantize_options, "options of quantize()"), "outer": (capi.lpt_reduce_options, "options of all_reduce()")}
 # Members with another struct than the member of the same name in _STRUCTS.
 _OTHER_STRUCTS = {(capi.lpt_comm_options, "emulation"):
                   (capi.lpt_comm_emulation, "link_latency_seconds, link_bytes_per_second and damaged_message")}

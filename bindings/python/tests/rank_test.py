@@ -31,6 +31,26 @@ class Ranks(unittest.TestCase):
             self.assertEqual(([[6.0]] * 4, [[3.0]] * 4, [[1.0]] * (rank + 1), [[0.0, 0.0], [1.0, 1.0], [2.0, 2.0]],
                               [[0.0 + rank], [10.0 + rank], [20.0 + rank]], [[6.0], [12.0, 18.0]], [1.0], True, False), found)
 
+    def test_slices_are_cast_and_gathered(self):
+        draws = Draws()
+        numbers = draws.list(4 * 64)
+        whole = floats(numbers, [4, 64])
+        options = {"hadamard_size": 32, "scale_rule": "power_of_two"}
+        expected = lpt.quantize(whole, "e4m3fn_tensor", **options)
+        plain = lpt.quantize(whole, "nvfp4")
+
+        def body(comm):
+            part = floats(numbers[128 * comm.rank:128 * comm.rank + 128], [2, 64])
+            cast = comm.all_gather(part, format="e4m3fn_tensor", cast=options)
+            with self.assertRaisesRegex(TypeError, "cast is 3: expected a dict of options of quantize"):
+                comm.all_gather(part, format="int8_row", cast=3)
+            sent = comm.values["bytes_sent"]
+            plain = comm.all_gather(part, format="nvfp4", future=True).wait()
+            return cast.dequantize().tolist(), plain.dequantize().tolist(), comm.values["bytes_sent"] - sent
+        for cast, found, sent in run(2, body):
+            self.assertEqual((expected.dequantize().tolist(), plain.dequantize().tolist()), (cast, found))
+            self.assertEqual(2 * 64 // 2 + 2 * 64 // 16 + 4 + 8, sent)  # codes, block scales, tensor scale and the amax
+
     def test_groups_reduce_by_levels(self):
         def body(comm):
             inner, outer = comm.split(comm.rank // 2, comm.rank), comm.split(comm.rank % 2, comm.rank)

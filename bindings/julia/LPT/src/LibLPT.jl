@@ -1026,6 +1026,7 @@ struct lpt_all_gather_options
     struct_size::Csize_t
     flags::lpt_flags
     codec::Ptr{lpt_comm_codec}
+    cast::Ptr{lpt_quantize_options}
 end
 
 struct lpt_optimizer_shard_options

@@ -1293,6 +1293,7 @@ pub struct lpt_all_gather_options {
     pub struct_size: usize,
     pub flags: lpt_flags,
     pub codec: *const lpt_comm_codec,
+    pub cast: *const lpt_quantize_options,
 }
 
 /// Functions of a transport that sends bytes between ranks, for lpt_comm_create_custom().

@@ -646,10 +646,11 @@ fn lpt_reduce_options_is_laid_out_as_in_c() {
 
 #[test]
 fn lpt_all_gather_options_is_laid_out_as_in_c() {
-    assert_eq!(size_of::<lpt_all_gather_options>(), 24);
+    assert_eq!(size_of::<lpt_all_gather_options>(), 32);
     assert_eq!(offset!(lpt_all_gather_options, struct_size), 0);
     assert_eq!(offset!(lpt_all_gather_options, flags), 8);
     assert_eq!(offset!(lpt_all_gather_options, codec), 16);
+    assert_eq!(offset!(lpt_all_gather_options, cast), 24);
 }
 
 #[test]
