@@ -35,59 +35,85 @@ struct Heads {
         value(heads_of(context, shape, qkv, 2 * shape.width, shape.heads)) {}
 };
 
-// Rotates queries and keys in one call, because their heads are adjacent.
-void rotate(lpt_context *context, const ModelShape &shape, const Matrix<double> &frequencies, const lpt_tensor *qkv,
-            bool is_inverse) {
-  lpt_rotary_options options = LPT_ROTARY_OPTIONS_INIT;
-  options.is_inverse = is_inverse ? 1 : 0;
-  const Tensor heads = heads_of(context, shape, qkv, 0, 2 * shape.heads);
-  check(context, lpt_rotary(context, heads.get(), frequencies.tensor(), &options, heads.get()));
-}
-
 }  // namespace
 
-Rotary::Rotary(lpt_context *context, const ModelShape &shape)
-    : shape_(shape), frequencies_(context, 1, shape.head_width() / 2) {
+Attention::Attention(lpt_context *context, const ModelShape &shape, SequenceRanks *ranks)
+    : shape_(shape), ranks_(ranks), frequencies_(context, 1, shape.head_width() / 2) {
   check(context, lpt_rotary_frequencies(context, nullptr, frequencies_.tensor()));
+  if (ranks == nullptr) {
+    return;
+  }
+  positions_ = ranks->positions(shape.sequence * ranks->ranks());
+  lpt_tensor *tensor = nullptr;
+  check(context, lpt_tensor_wrap_const_matrix(context, LPT_FORMAT_INT64, positions_.data(), 1,
+                                              static_cast<int64_t>(positions_.size()), 0, &tensor));
+  positions_tensor_.reset(tensor);
 }
 
-void Rotary::forward(lpt_context *context, const lpt_tensor *qkv) const {
-  rotate(context, shape_, frequencies_, qkv, false);
-}
-
-void Rotary::backward(lpt_context *context, const lpt_tensor *qkv_gradient) const {
-  rotate(context, shape_, frequencies_, qkv_gradient, true);
-}
-
-Tensor make_log_sums(lpt_context *context, const ModelShape &shape, lpt_format format, int64_t rows) {
-  const int64_t extents[] = {rows / shape.sequence, shape.heads, shape.sequence};
+Tensor Attention::make_log_sums(lpt_context *context, lpt_format format, int64_t rows) const {
+  const int64_t extents[] = {rows / shape_.sequence, shape_.heads, shape_.sequence};
   lpt_tensor *tensor = nullptr;
   const lpt_format sums = format == LPT_FORMAT_F64 ? LPT_FORMAT_F64 : LPT_FORMAT_F32;
   check(context, lpt_tensor_create(context, sums, 3, extents, &tensor));
   return Tensor(tensor);
 }
 
-void attend(lpt_context *context, const ModelShape &shape, const lpt_tensor *qkv, const lpt_tensor *output,
-            lpt_tensor *log_sums) {
-  lpt_attention_options options = LPT_ATTENTION_OPTIONS_INIT;
-  options.is_causal = 1;
-  options.log_sum_exp = log_sums;
-  const Heads heads(context, shape, qkv);
-  check(context, lpt_attention_forward(context, heads.query.get(), heads.key.get(), heads.value.get(), &options,
-                                       heads_of(context, shape, output, 0, shape.heads).get()));
+// Rotates queries and keys in one call, because their heads are adjacent.
+void Attention::rotate(lpt_context *context, const lpt_tensor *qkv, bool is_inverse) const {
+  lpt_rotary_options options = LPT_ROTARY_OPTIONS_INIT;
+  options.is_inverse = is_inverse ? 1 : 0;
+  options.positions = positions_tensor_.get();
+  const Tensor heads = heads_of(context, shape_, qkv, 0, 2 * shape_.heads);
+  check(context, lpt_rotary(context, heads.get(), frequencies_.tensor(), &options, heads.get()));
 }
 
-void attend_backward(lpt_context *context, const ModelShape &shape, const lpt_tensor *qkv, const lpt_tensor *output,
-                     lpt_tensor *log_sums, const lpt_tensor *output_gradient, const lpt_tensor *qkv_gradient) {
+lpt_sequence_attention_options Attention::divided_options(lpt_tensor *log_sums) const {
+  lpt_sequence_attention_options options = LPT_SEQUENCE_ATTENTION_OPTIONS_INIT;
+  options.is_causal = 1;
+  options.layout = LPT_SEQUENCE_LAYOUT_ZIGZAG;
+  options.wire = ranks_->wire();
+  options.log_sum_exp = log_sums;
+  return options;
+}
+
+void Attention::forward(lpt_context *context, const lpt_tensor *qkv, const lpt_tensor *output,
+                        lpt_tensor *log_sums) const {
+  rotate(context, qkv, false);
+  const Heads heads(context, shape_, qkv);
+  const Tensor result = heads_of(context, shape_, output, 0, shape_.heads);
+  if (ranks_ != nullptr) {
+    const lpt_sequence_attention_options options = divided_options(log_sums);
+    check(context, lpt_sequence_attention_forward(context, ranks_->comm(), nullptr, heads.query.get(), heads.key.get(),
+                                                  heads.value.get(), &options, result.get()));
+    return;
+  }
   lpt_attention_options options = LPT_ATTENTION_OPTIONS_INIT;
   options.is_causal = 1;
-  const Tensor kept = heads_of(context, shape, output, 0, shape.heads);
-  options.output = kept.get();
   options.log_sum_exp = log_sums;
-  const Heads heads(context, shape, qkv), gradients(context, shape, qkv_gradient);
-  check(context, lpt_attention_backward(context, heads.query.get(), heads.key.get(), heads.value.get(),
-                                        heads_of(context, shape, output_gradient, 0, shape.heads).get(), &options,
-                                        gradients.query.get(), gradients.key.get(), gradients.value.get()));
+  check(context,
+        lpt_attention_forward(context, heads.query.get(), heads.key.get(), heads.value.get(), &options, result.get()));
+}
+
+void Attention::backward(lpt_context *context, const lpt_tensor *qkv, const lpt_tensor *output, lpt_tensor *log_sums,
+                         const lpt_tensor *output_gradient, const lpt_tensor *qkv_gradient) const {
+  const Tensor kept = heads_of(context, shape_, output, 0, shape_.heads);
+  const Tensor given = heads_of(context, shape_, output_gradient, 0, shape_.heads);
+  const Heads heads(context, shape_, qkv), gradients(context, shape_, qkv_gradient);
+  if (ranks_ != nullptr) {
+    lpt_sequence_attention_options options = divided_options(log_sums);
+    options.output = kept.get();
+    check(context, lpt_sequence_attention_backward(context, ranks_->comm(), nullptr, heads.query.get(), heads.key.get(),
+                                                   heads.value.get(), given.get(), &options, gradients.query.get(),
+                                                   gradients.key.get(), gradients.value.get()));
+  } else {
+    lpt_attention_options options = LPT_ATTENTION_OPTIONS_INIT;
+    options.is_causal = 1;
+    options.output = kept.get();
+    options.log_sum_exp = log_sums;
+    check(context, lpt_attention_backward(context, heads.query.get(), heads.key.get(), heads.value.get(), given.get(),
+                                          &options, gradients.query.get(), gradients.key.get(), gradients.value.get()));
+  }
+  rotate(context, qkv_gradient, true);
 }
 
 }  // namespace lm

@@ -54,29 +54,29 @@ BlockScratch<T>::BlockScratch(lpt_context *context, const ModelShape &shape, con
 
 template <typename T>
 Block<T>::Block(lpt_context *context, const ModelShape &shape, const Precision &precision, const lpt_recipe *recipe,
-                int64_t index, ParameterList &parameters, TensorRanks *ranks)
+                int64_t index, ParameterList &parameters, const Parallel &parallel)
     : shape_(shape),
-      ranks_(ranks),
-      part_(shape.part(ranks == nullptr ? 1 : ranks->ranks())),
+      ranks_(parallel.tensor),
+      part_(shape.part(ranks_ == nullptr ? 1 : ranks_->ranks())),
       index_(index),
       is_unit_scaled_(precision.is_unit_scaled),
       stored_(stored_format<T>(precision)),
-      attention_(attention_format<T>(precision)),
+      attention_format_(attention_format<T>(precision)),
       smoothing_(precision.smoothing),
       attention_norm_(parameters.norm(context, fmt::format("block{}.attention_norm", index), shape.width)),
       gated_norm_(parameters.norm(context, fmt::format("block{}.gated_norm", index), shape.width)),
-      qkv_(context, recipe, matrix(context, parameters, "qkv", 3 * shape.width, shape.width, 1.0, rows_slice(3)), ranks,
-           LPT_LINEAR_PARALLEL_COLUMNS),
+      qkv_(context, recipe, matrix(context, parameters, "qkv", 3 * shape.width, shape.width, 1.0, rows_slice(3)),
+           ranks_, LPT_LINEAR_PARALLEL_COLUMNS),
       output_(context, recipe,
               matrix(context, parameters, "output", shape.width, shape.width, joining_gain(shape), columns_slice()),
-              ranks, LPT_LINEAR_PARALLEL_ROWS),
+              ranks_, LPT_LINEAR_PARALLEL_ROWS),
       gate_up_(context, recipe,
-               matrix(context, parameters, "gate_up", 2 * shape.hidden, shape.width, 1.0, rows_slice(2)), ranks,
+               matrix(context, parameters, "gate_up", 2 * shape.hidden, shape.width, 1.0, rows_slice(2)), ranks_,
                LPT_LINEAR_PARALLEL_COLUMNS),
       down_(context, recipe,
-            matrix(context, parameters, "down", shape.width, shape.hidden, joining_gain(shape), columns_slice()), ranks,
-            LPT_LINEAR_PARALLEL_ROWS),
-      rotary_(context, part_) {}
+            matrix(context, parameters, "down", shape.width, shape.hidden, joining_gain(shape), columns_slice()),
+            ranks_, LPT_LINEAR_PARALLEL_ROWS),
+      attention_(context, part_, parallel.sequence) {}
 
 template <typename T>
 Parameter *Block<T>::matrix(lpt_context *context, ParameterList &parameters, const char *name, int64_t rows,
@@ -105,9 +105,9 @@ BlockActivations<T> Block<T>::make_activations(lpt_context *context, int64_t row
       is_direct ? gate_up.columns_view(context, 0, part_.hidden) : make_tensor(context, stored_, rows, part_.hidden);
   Tensor up = is_direct ? gate_up.columns_view(context, part_.hidden, part_.hidden)
                         : make_tensor(context, stored_, rows, part_.hidden);
-  return {.qkv = make_tensor(context, attention_, rows, 3 * part_.width),
-          .attended = make_tensor(context, attention_, rows, part_.width),
-          .log_sums = make_log_sums(context, part_, attention_, rows),
+  return {.qkv = make_tensor(context, attention_format_, rows, 3 * part_.width),
+          .attended = make_tensor(context, attention_format_, rows, part_.width),
+          .log_sums = attention_.make_log_sums(context, attention_format_, rows),
           .attention_rms = Matrix<T>(context, 1, rows),
           .gated_rms = Matrix<T>(context, 1, rows),
           .qkv_saved = qkv_.make_saved(context, rows),
@@ -145,8 +145,7 @@ const lpt_tensor *Block<T>::forward(lpt_context *context, const lpt_tensor *resi
   }
   keep(stream, kept.input);
   qkv_.forward(context, scratch.normed.tensor(), nullptr, pass, kept.qkv_saved.get(), kept.qkv.get());
-  rotary_.forward(context, kept.qkv.get());
-  attend(context, part_, kept.qkv.get(), kept.attended.get(), kept.log_sums.get());
+  attention_.forward(context, kept.qkv.get(), kept.attended.get(), kept.log_sums.get());
   output_.forward(context, kept.attended.get(), nullptr, pass, kept.output_saved.get(), scratch.projected.tensor());
 
   lpt_tensor *middle = is_direct ? kept.middle.get() : scratch.middle.tensor();
@@ -179,9 +178,8 @@ void Block<T>::backward(lpt_context *context, const Pass &pass, BlockActivations
   norm_backward(context, kept.middle.get(), *gated_norm_, kept.gated_rms, pass, scratch, gradient);
 
   output_.backward(context, kept.output_saved.get(), gradient.tensor(), pass, scratch.attended_gradient.get());
-  attend_backward(context, part_, kept.qkv.get(), kept.attended.get(), kept.log_sums.get(),
-                  scratch.attended_gradient.get(), scratch.qkv_gradient.get());
-  rotary_.backward(context, scratch.qkv_gradient.get());
+  attention_.backward(context, kept.qkv.get(), kept.attended.get(), kept.log_sums.get(),
+                      scratch.attended_gradient.get(), scratch.qkv_gradient.get());
   qkv_.backward(context, kept.qkv_saved.get(), scratch.qkv_gradient.get(), pass, scratch.normed.tensor());
   norm_backward(context, kept.input.get(), *attention_norm_, kept.attention_rms, pass, scratch, gradient);
 }

@@ -6,6 +6,7 @@
 
 #include "attention.hpp"
 #include "linear.hpp"
+#include "parallel.hpp"
 #include "ranks.hpp"
 #include "shape.hpp"
 
@@ -65,7 +66,7 @@ class Block {
  public:
   // Adds the parameters of the block to `parameters`, which must outlive the block.
   Block(lpt_context *context, const ModelShape &shape, const Precision &precision, const lpt_recipe *recipe,
-        int64_t index, ParameterList &parameters, TensorRanks *ranks);
+        int64_t index, ParameterList &parameters, const Parallel &parallel);
 
   BlockActivations<T> make_activations(lpt_context *context, int64_t rows) const;
 
@@ -96,12 +97,12 @@ class Block {
   ModelShape part_;     // the slice of this rank
   int64_t index_;
   bool is_unit_scaled_;
-  lpt_format stored_, attention_;
+  lpt_format stored_, attention_format_;
   lpt_swiglu_smoothing smoothing_;
   Parameter *attention_norm_;
   Parameter *gated_norm_;
   Linear qkv_, output_, gate_up_, down_;
-  Rotary rotary_;
+  Attention attention_;
 };
 
 extern template class Block<float>;

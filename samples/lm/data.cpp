@@ -3,12 +3,14 @@
 #include <fmt/format.h>
 
 #include <cstdio>
+#include <numeric>
 #include <utility>
 
 #include "files.hpp"
 #include "handles.hpp"
 #include "hash.hpp"
 #include "random.hpp"
+#include "ranks.hpp"
 
 namespace lm {
 
@@ -43,8 +45,16 @@ ByteText ByteText::read(const std::string &path) {
 uint64_t ByteText::fingerprint() const { return hash_bytes(bytes_); }
 
 BatchSource::BatchSource(const ByteText &text, const BatchPlan &plan, Parallel parallel)
-    : text_(text), plan_(plan), parallel_(parallel) {
-  const int64_t parts = plan.micro_batches * parallel.ranks;
+    : text_(text), plan_(plan), group_(parallel.rank), groups_(parallel.ranks) {
+  if (parallel.sequence != nullptr) {
+    group_ /= parallel.sequence->ranks();
+    groups_ /= parallel.sequence->ranks();
+    positions_ = parallel.sequence->positions(plan.sequence);
+  } else {
+    positions_.resize(static_cast<size_t>(plan.sequence));
+    std::iota(positions_.begin(), positions_.end(), 0);
+  }
+  const int64_t parts = plan.micro_batches * groups_;
   if (plan.sequences < 1 || plan.micro_batches < 1 || plan.sequences % parts != 0) {
     throw Error(
         fmt::format("batch is {}, expected a positive multiple of micro-batches x ranks = {}", plan.sequences, parts));
@@ -58,17 +68,16 @@ BatchSource::BatchSource(const ByteText &text, const BatchPlan &plan, Parallel p
 }
 
 void BatchSource::append_window(std::span<const uint8_t> text, size_t start, Batch &batch) const {
-  const auto length = static_cast<size_t>(plan_.sequence);
-  const auto inputs = text.subspan(start, length);
-  const auto targets = text.subspan(start + 1, length);
-  batch.inputs.insert(batch.inputs.end(), inputs.begin(), inputs.end());
-  batch.targets.insert(batch.targets.end(), targets.begin(), targets.end());
+  for (const int64_t position : positions_) {
+    batch.inputs.push_back(text[start + static_cast<size_t>(position)]);
+    batch.targets.push_back(text[start + static_cast<size_t>(position) + 1]);
+  }
 }
 
 Batch BatchSource::training(int64_t step, int64_t micro_batch) const {
   const std::span<const uint8_t> text = text_.training();
   const uint64_t starts = text.size() - static_cast<size_t>(plan_.sequence);
-  const int64_t first = step * plan_.sequences + (micro_batch * parallel_.ranks + parallel_.rank) * pass_sequences_;
+  const int64_t first = step * plan_.sequences + (micro_batch * groups_ + group_) * pass_sequences_;
   Batch batch;
   for (int64_t i = 0; i < pass_sequences_; ++i) {
     append_window(text, random_bits(plan_.seed, kBatchStream, static_cast<uint64_t>(first + i)) % starts, batch);

@@ -53,7 +53,7 @@ class BatchSource {
   // Returns the windows per pass of this rank.
   int64_t pass_sequences() const { return pass_sequences_; }
 
-  // Returns the windows of one pass, drawn from the full training part.
+  // Returns the windows of one pass, drawn from the full training part: the positions of this rank.
   Batch training(int64_t step, int64_t micro_batch) const;
 
   // Returns at least `windows` windows, evenly spaced over the held-out part, in full passes. Every rank has all of them.
@@ -64,7 +64,8 @@ class BatchSource {
 
   const ByteText &text_;
   BatchPlan plan_;
-  Parallel parallel_;
+  int64_t group_, groups_;          // ranks with the same windows
+  std::vector<int64_t> positions_;  // of this rank in each window
   int64_t pass_sequences_;
 };
 

@@ -16,17 +16,21 @@ Comm split(lpt_context *context, const Comm &comm, int64_t color) {
   return Comm(part);
 }
 
-// Splits the comm of all ranks along both axes of the grid for one rank.
+// Splits the comm of all ranks along the axes of the grid for one rank.
 OwnRank make_rank(Context context, const Comm &whole, int64_t index, const Grid &grid, int64_t width,
                   const Synchrony &synchrony) {
-  OwnRank rank{.index = index, .context = std::move(context), .tensor = nullptr, .data = nullptr};
+  OwnRank rank{.index = index, .context = std::move(context), .tensor = nullptr, .sequence = nullptr, .data = nullptr};
   lpt_context *own = rank.context.get();
   Comm tensor = split(own, whole, index / grid.tensor);
+  Comm sequence = split(own, whole, index / (grid.tensor * grid.sequence) * grid.tensor + index % grid.tensor);
   Comm data = split(own, whole, index % grid.tensor);
   if (grid.tensor > 1) {
     rank.tensor = std::make_unique<TensorRanks>(own, std::move(tensor), width, synchrony);
   }
-  if (grid.data > 1) {
+  if (grid.sequence > 1) {
+    rank.sequence = std::make_unique<SequenceRanks>(own, std::move(sequence), synchrony.sequence_wire);
+  }
+  if (grid.data * grid.sequence > 1) {
     rank.data = std::make_unique<DataRanks>(own, std::move(data));
   }
   return rank;
@@ -43,7 +47,11 @@ CommGroup make_group(const Grid &grid) {
 }  // namespace
 
 Parallel OwnRank::parallel(const Grid &grid) const {
-  return {.rank = index / grid.tensor, .ranks = grid.data, .data = data.get(), .tensor = tensor.get()};
+  return {.rank = index / grid.tensor,
+          .ranks = grid.data * grid.sequence,
+          .data = data.get(),
+          .tensor = tensor.get(),
+          .sequence = sequence.get()};
 }
 
 std::vector<OwnRank> make_local_ranks(const Grid &grid, int64_t width, const Synchrony &synchrony) {
@@ -88,7 +96,7 @@ std::vector<OwnRank> make_mpi_rank(const Grid &grid, int64_t width, const Synchr
   check(context.get(), lpt_comm_read(context.get(), whole, &values));
   if (values.rank_count != grid.ranks()) {
     throw Error(
-        fmt::format("the MPI job has {} processes, expected --tp x --dp = {}", values.rank_count, grid.ranks()));
+        fmt::format("the MPI job has {} processes, expected --tp x --dp x --sp = {}", values.rank_count, grid.ranks()));
   }
   std::vector<OwnRank> ranks;
   ranks.push_back(make_rank(std::move(context), owner, values.rank, grid, width, synchrony));

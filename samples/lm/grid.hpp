@@ -1,4 +1,5 @@
-// The grid of ranks of one model: `tensor` ranks share every layer, and `data` such groups share the batch.
+// The grid of ranks of one model: `tensor` ranks share every layer, `sequence` such groups share the windows, and `data` groups of
+// these share the batch.
 #pragma once
 
 #include <cstdint>
@@ -12,17 +13,19 @@
 namespace lm {
 
 struct Grid {
-  int64_t tensor = 1;  // ranks that share every layer
-  int64_t data = 1;    // groups of them that share the batch
+  int64_t tensor = 1;    // ranks that share every layer
+  int64_t data = 1;      // groups of ranks that share the batch
+  int64_t sequence = 1;  // groups of tensor ranks that divide each window by positions
 
-  int64_t ranks() const { return tensor * data; }
+  int64_t ranks() const { return tensor * data * sequence; }
 };
 
 // A rank of the grid, and its comms. It must be created before its trainer, and may be destroyed after it.
 struct OwnRank {
   int64_t index = 0;  // in the grid: ranks that share layers are adjacent
   Context context;
-  std::unique_ptr<TensorRanks> tensor;  // nullptr: the layers are not split
+  std::unique_ptr<TensorRanks> tensor;      // nullptr: the layers are not split
+  std::unique_ptr<SequenceRanks> sequence;  // nullptr: the windows are not split
   std::unique_ptr<DataRanks> data;
 
   Parallel parallel(const Grid &grid) const;

@@ -11,11 +11,11 @@ constexpr double kHeadGain = 0.5;
 
 template <typename T>
 std::deque<Block<T>> make_blocks(lpt_context *context, const ModelShape &shape, const Precision &precision,
-                                 ParameterList &parameters, TensorRanks *ranks) {
+                                 ParameterList &parameters, const Parallel &parallel) {
   std::deque<Block<T>> blocks;
   for (int64_t i = 0; i < shape.layers; ++i) {
     const Recipe recipe = make_block_recipe(context, precision, i + 1 == shape.layers);
-    blocks.emplace_back(context, shape, precision, recipe.get(), i, parameters, ranks);
+    blocks.emplace_back(context, shape, precision, recipe.get(), i, parameters, parallel);
   }
   return blocks;
 }
@@ -37,7 +37,7 @@ Model<T>::Model(lpt_context *context, const ModelShape &shape, const Precision &
       parallel_(parallel),
       parameters_(precision, kFormatOf<T>, seed),
       embedding_(parameters_.matrix(context, "embedding", kVocabulary, shape.width, kEmbeddingGain)),
-      blocks_(make_blocks<T>(context, shape, precision, parameters_, parallel.tensor)),
+      blocks_(make_blocks<T>(context, shape, precision, parameters_, parallel)),
       norm_(parameters_.norm(context, "norm", shape.width)),
       head_(context, make_recipe(context, precision.head_recipe.c_str()).get(),
             parameters_.matrix(context, "head", kVocabulary, shape.width, kHeadGain, false, head_slice(parallel)),

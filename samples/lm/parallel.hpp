@@ -1,4 +1,4 @@
-// The rank of a process or thread in data and tensor parallelism. Every loader and model uses it.
+// The rank of a process or thread in data, tensor and sequence parallelism. Every loader and model uses it.
 #pragma once
 
 #include <cstdint>
@@ -6,6 +6,7 @@
 namespace lm {
 
 class DataRanks;
+class SequenceRanks;
 class TensorRanks;
 
 struct Parallel {
@@ -13,8 +14,9 @@ struct Parallel {
   int64_t ranks = 1;  // that train one model on slices of the same batch
 
   // Communicators; nullptr: a single rank. Must outlive their users.
-  DataRanks *data = nullptr;      // ranks with the same shards, which share the batch
-  TensorRanks *tensor = nullptr;  // ranks that share every layer
+  DataRanks *data = nullptr;          // ranks with the same shards, which share the batch
+  TensorRanks *tensor = nullptr;      // ranks that share every layer
+  SequenceRanks *sequence = nullptr;  // those of `data` that divide the same windows by positions
 };
 
 }  // namespace lm

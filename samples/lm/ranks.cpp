@@ -81,6 +81,34 @@ void TensorRanks::leave() { comm_.reset(); }
 
 Traffic TensorRanks::traffic(lpt_context *context) const { return traffic_of(context, comm_); }
 
+SequenceRanks::SequenceRanks(lpt_context *context, Comm comm, lpt_format wire) : comm_(std::move(comm)), wire_(wire) {
+  const lpt_comm_info values = read(context, comm_);
+  rank_ = values.rank;
+  ranks_ = values.rank_count;
+}
+
+std::vector<int64_t> SequenceRanks::positions(int64_t length) const {
+  const int64_t part = length / (2 * ranks_);
+  std::vector<int64_t> positions;
+  for (const int64_t index : {rank_, 2 * ranks_ - 1 - rank_}) {
+    for (int64_t i = 0; i < part; ++i) {
+      positions.push_back(index * part + i);
+    }
+  }
+  return positions;
+}
+
+void SequenceRanks::broadcast(lpt_context *context, std::vector<float> &numbers) {
+  const Matrix<float> sent(context, 1, static_cast<int64_t>(numbers.size()));
+  std::copy(numbers.begin(), numbers.end(), sent.row(0));
+  check(context, lpt_broadcast(context, comm_.get(), 0, sent.tensor(), nullptr));
+  std::copy_n(sent.row(0), numbers.size(), numbers.begin());
+}
+
+Traffic SequenceRanks::traffic(lpt_context *context) const { return traffic_of(context, comm_); }
+
+void SequenceRanks::leave() { comm_.reset(); }
+
 DataRanks::DataRanks(lpt_context *context, Comm comm) : comm_(std::move(comm)) { read(context, comm_); }
 
 void DataRanks::collect(lpt_context *context, const std::deque<Parameter> &parameters) {

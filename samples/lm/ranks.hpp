@@ -27,6 +27,7 @@ struct Traffic {
 struct Synchrony {
   double share = 1.0;                 // fraction of the channels of the residual stream that are reduced (CAAT)
   lpt_format wire = LPT_FORMAT_NONE;  // wire format of the reductions; NONE: the format of the elements
+  lpt_format sequence_wire = LPT_FORMAT_NONE;  // of keys and values between ranks that divide the windows
 };
 
 // Ranks that share every layer: tensor parallelism with a partially synchronized residual stream (arXiv 2506.19645).
@@ -58,6 +59,33 @@ class TensorRanks {
   Comm comm_;
   PartialPlan plan_;
   int64_t rank_, ranks_;
+};
+
+// Ranks that divide each window by positions: part i and part 2R - 1 - i of 2R belong to rank i of R, so that causal attention is
+// equal work for all. Keys and values of attention go around a ring of these ranks.
+class SequenceRanks {
+ public:
+  SequenceRanks(lpt_context *context, Comm comm, lpt_format wire);
+
+  int64_t ranks() const { return ranks_; }
+  lpt_comm *comm() const { return comm_.get(); }
+  lpt_format wire() const { return wire_; }
+
+  // Returns the positions of this rank in a window of `length` positions. Rank 0 has the last one.
+  std::vector<int64_t> positions(int64_t length) const;
+
+  // Sends the numbers of rank 0 to all ranks.
+  void broadcast(lpt_context *context, std::vector<float> &numbers);
+
+  Traffic traffic(lpt_context *context) const;
+
+  // Destroys the comm, so that other ranks do not wait for this rank.
+  void leave();
+
+ private:
+  Comm comm_;
+  int64_t rank_, ranks_;
+  lpt_format wire_;
 };
 
 // Ranks with the same shards that share the batch.

@@ -35,6 +35,12 @@ BatchPlan plan_of(const TrainSettings &settings) {
           .seed = settings.seed};
 }
 
+// Returns the shape for the positions of this rank.
+ModelShape own_shape(ModelShape shape, const Parallel &parallel) {
+  shape.sequence /= parallel.sequence == nullptr ? 1 : parallel.sequence->ranks();
+  return shape;
+}
+
 // Gives every logit of every row a gradient of unit size, as unit-scaled layers require.
 double unit_scale_of(const Precision &precision, int64_t rows) {
   constexpr auto kClasses = static_cast<double>(kVocabulary);
@@ -121,9 +127,9 @@ Trainer::Trainer(const TrainSettings &settings, const Precision &precision, cons
       context_(make_context(threads)),
       batches_(text, plan_of(settings), parallel),
       validation_(batches_.validation(settings.validation_windows)),
-      model_(context_.get(), settings.shape, first_precision(precision), settings.seed, parallel),
+      model_(context_.get(), own_shape(settings.shape, parallel), first_precision(precision), settings.seed, parallel),
       activations_(model_.make_activations(context_.get(), batches_.pass_sequences())),
-      unit_scale_(unit_scale_of(precision, batches_.pass_sequences() * settings.shape.sequence)),
+      unit_scale_(unit_scale_of(precision, batches_.pass_sequences() * model_.shape().sequence)),
       lossy_(make_lossy(context_.get(), settings, parallel, model_.parameters())),
       delayed_(make_delayed(context_.get(), settings, parallel, model_.parameters())),
       optimizer_(
@@ -132,7 +138,7 @@ Trainer::Trainer(const TrainSettings &settings, const Precision &precision, cons
            .largest_norm = settings.largest_norm,
            .unit_scale = unit_scale_,
            .loss_scale = settings.loss_scale,
-           .rows_of_a_pass = batches_.pass_sequences() * settings.shape.sequence},
+           .rows_of_a_pass = batches_.pass_sequences() * model_.shape().sequence},
           settings.seed,
           {.tensor = parallel.tensor, .sharers = settings.zero == 1 ? parallel.data : nullptr, .owners = lossy_.get()}),
       monitor_(make_monitor(context_.get())),
@@ -387,7 +393,11 @@ double Trainer::validate() {
     model_.forward(context_.get(), batch.inputs, pass_of(0, false), activations_);
     sum += cross_entropy(context_.get(), parallel_.tensor, activations_.logits, batch.targets);
   }
-  return sum / static_cast<double>(validation_.size());
+  double mean[] = {sum / static_cast<double>(validation_.size())};
+  if (parallel_.sequence != nullptr) {
+    parallel_.data->average(context_.get(), mean);  // over the positions; groups of ranks have the same windows
+  }
+  return mean[0];
 }
 
 }  // namespace lm

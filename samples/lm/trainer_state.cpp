@@ -106,6 +106,9 @@ void Trainer::give_up() {
   if (parallel_.tensor != nullptr) {
     parallel_.tensor->leave();
   }
+  if (parallel_.sequence != nullptr) {
+    parallel_.sequence->leave();
+  }
   if (parallel_.data != nullptr) {
     parallel_.data->leave();
   }
@@ -114,6 +117,7 @@ void Trainer::give_up() {
 Traffic Trainer::traffic() {
   Traffic sum;
   for (const Traffic &one : {parallel_.tensor == nullptr ? Traffic{} : parallel_.tensor->traffic(context_.get()),
+                             parallel_.sequence == nullptr ? Traffic{} : parallel_.sequence->traffic(context_.get()),
                              parallel_.data == nullptr ? Traffic{} : parallel_.data->traffic(context_.get()),
                              lossy_ == nullptr ? Traffic{} : lossy_->traffic()}) {
     sum.bytes_sent += one.bytes_sent;
@@ -129,12 +133,21 @@ std::string Trainer::sample(std::string prompt, int64_t count, double temperatur
   const size_t begin = text.size();
   for (int64_t i = 0; i < count; ++i) {
     const std::string_view window = std::string_view(text).substr(text.size() - length);
-    const std::span inputs(reinterpret_cast<const uint8_t *>(window.data()), length);
+    std::vector<uint8_t> inputs(window.begin(), window.end());
+    if (parallel_.sequence != nullptr) {
+      inputs.clear();
+      for (const int64_t position : parallel_.sequence->positions(settings_.shape.sequence)) {
+        inputs.push_back(static_cast<uint8_t>(window[static_cast<size_t>(position)]));
+      }
+    }
     model_.forward(context_.get(), inputs, pass_of(0, false), one);
-    const std::span<const float> own(one.logits.row(settings_.shape.sequence - 1),
+    const std::span<const float> own(one.logits.row(model_.shape().sequence - 1),
                                      static_cast<size_t>(one.logits.columns()));
-    const std::vector<float> logits = parallel_.tensor == nullptr ? std::vector<float>(own.begin(), own.end())
-                                                                  : parallel_.tensor->gather(context_.get(), own);
+    std::vector<float> logits = parallel_.tensor == nullptr ? std::vector<float>(own.begin(), own.end())
+                                                            : parallel_.tensor->gather(context_.get(), own);
+    if (parallel_.sequence != nullptr) {
+      parallel_.sequence->broadcast(context_.get(), logits);  // rank 0 has the last position
+    }
     const double unit = random_unit(settings_.seed, kSampleStream, static_cast<uint64_t>(i));
     text += static_cast<char>(draw(logits, temperature, unit));
   }

@@ -41,6 +41,10 @@ void visit_settings(Options &options, Visit &&visit) {
   visit("--no-twin", options.has_no_twin, "Do not train the f32 baseline");
   visit("--tp", options.grid.tensor, "Tensor-parallel ranks");
   visit("--dp", options.grid.data, "Data-parallel ranks, or groups of tensor-parallel ranks");
+  visit("--sp", options.grid.sequence,
+        "Ranks that divide each window by positions; keys and values go around their ring");
+  visit("--sp-wire", options.sequence_wire,
+        "Wire format of these keys and values, for example int8_1x32; empty: that of activations");
   visit("--zero", train.zero, "1: data-parallel ranks shard the optimizer state");
   visit("--sync", options.synced, "Fraction of the residual columns that tensor-parallel ranks synchronize (CAAT)");
   visit("--wire", options.wire, "Wire format of these columns, for example int8_1x32; empty: f32");
@@ -166,13 +170,22 @@ void check_ranks(const Options &options) {
     throw lm::Error(fmt::format("--engine is {}, expected local or mpi", options.engine));
   }
   if (options.grid.ranks() > 64) {
-    throw lm::Error(fmt::format("--tp x --dp is {}, expected at most 64", options.grid.ranks()));
+    throw lm::Error(fmt::format("--tp x --dp x --sp is {}, expected at most 64", options.grid.ranks()));
+  }
+  if (options.grid.sequence > 1 && options.train.shape.sequence % (2 * options.grid.sequence) != 0) {
+    throw lm::Error(fmt::format("--sequence is {}, expected a multiple of 2 x --sp = {}", options.train.shape.sequence,
+                                2 * options.grid.sequence));
+  }
+  if (options.grid.sequence > 1 &&
+      (!options.drop.empty() || !options.lossy.empty() || options.train.delay_compensation >= 0.0)) {
+    throw lm::Error(
+        "--drop-compute, --lossy and --delay-compensation are for whole windows, expected --sp 1 with them");
   }
   if (options.train.zero > 1) {
     throw lm::Error(fmt::format("--zero is {}, expected 0 or 1", options.train.zero));
   }
   if (options.grid.ranks() > 1 && (options.train.is_watched || options.train.pilot_budget > 0.0)) {
-    throw lm::Error("--watch and --autopilot read whole layers, expected --tp 1 and --dp 1 with them");
+    throw lm::Error("--watch and --autopilot read whole layers, expected --tp 1, --dp 1 and --sp 1 with them");
   }
   if (options.grid.tensor > 1 && lm::precision_of(options.recipe, options.state, options.method).is_unit_scaled) {
     throw lm::Error(
@@ -240,6 +253,7 @@ void check_delayed(const Options &options) {
 void check_options(const Options &options) {
   check_at_least("--tp", options.grid.tensor, 1);
   check_at_least("--dp", options.grid.data, 1);
+  check_at_least("--sp", options.grid.sequence, 1);
   check_at_least("--zero", options.train.zero, 0);
   lm::check_shape(options.train.shape, options.grid.tensor);
   check_ranks(options);
@@ -322,6 +336,11 @@ lm::Synchrony synchrony_of(const Options &options) {
   lm::Synchrony synchrony{.share = options.synced};
   if (!options.wire.empty() && lpt_format_from_name(nullptr, options.wire.c_str(), &synchrony.wire) != LPT_OK) {
     throw lm::Error(fmt::format("--wire is {}, expected the name of a format, such as int8_1x32", options.wire));
+  }
+  if (!options.sequence_wire.empty() &&
+      lpt_format_from_name(nullptr, options.sequence_wire.c_str(), &synchrony.sequence_wire) != LPT_OK) {
+    throw lm::Error(
+        fmt::format("--sp-wire is {}, expected the name of a format, such as int8_1x32", options.sequence_wire));
   }
   return synchrony;
 }

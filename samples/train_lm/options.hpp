@@ -19,10 +19,11 @@ struct Options {
   std::string raised = "nothing";  // passes that the last steps compute in bf16 or f32
   bool has_no_twin = false;
   lm::Grid grid;
-  double synced = 1.0;  // fraction of the channels of the stream that tensor-parallel ranks reduce
-  std::string wire;     // wire format of these reductions; empty: f32
-  std::string drop;     // threshold of ranks in seconds, or "auto"; empty: none
-  std::string lossy;    // fraction of the packets that ranks lose on purpose; empty: reliable collectives
+  double synced = 1.0;        // fraction of the channels of the stream that tensor-parallel ranks reduce
+  std::string wire;           // wire format of these reductions; empty: f32
+  std::string sequence_wire;  // of keys and values of ranks that divide windows; empty: that of activations
+  std::string drop;           // threshold of ranks in seconds, or "auto"; empty: none
+  std::string lossy;          // fraction of the packets that ranks lose on purpose; empty: reliable collectives
 
   std::string data;
   std::string out = "build/run";
@@ -40,7 +41,7 @@ struct Options {
 // Exits the program after --help. Throws lm::Error for invalid options.
 Options parse_options(int argument_count, char **arguments);
 
-// Returns the synchronization of the ranks. Throws lm::Error if the wire option is not a format.
+// Returns the synchronization of the ranks. Throws lm::Error if a wire option is not a format.
 lm::Synchrony synchrony_of(const Options &options);
 
 // Returns the settings of ranks that stop. Throws lm::Error if the option is no time.

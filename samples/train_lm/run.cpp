@@ -72,7 +72,7 @@ Run::Run(const Options &options) : options_(options), text_(lm::ByteText::read(o
       add_twin(fmt::format("{} in step", options.recipe), options.recipe, {});
     }
   } else {
-    add_twin(options.recipe, options.recipe, {});
+    add_twin(options.recipe, options.recipe, {.sequence_wire = synchrony.sequence_wire});
     if (has_twin(options)) {
       add_twin(kTwin, kTwin, {});
     }

@@ -61,8 +61,13 @@ void rejects_bad_settings(lm::Expect &expect) {
   rejects({delayed, "0"}, "expected no --lossy, --drop-compute and --loss-scale");
   rejects({"--drop-compute", "", delayed, "0", "--loss-scale", "8"}, "expected no --lossy, --drop-compute");
   rejects({"--drop-compute", "", delayed, "0"}, "the state fp8_tensor has scales");
+  rejects({"--sp", "2"}, "expected --sp 1 with them");
+  rejects({"--drop-compute", "", "--sp", "0"}, "--sp is 0, expected at least 1");
+  rejects({"--drop-compute", "", "--sp", "3"}, "--sequence is 128, expected a multiple of 2 x --sp = 6");
+  rejects({"--drop-compute", "", "--sp", "64"}, "--tp x --dp x --sp is 128, expected at most 64");
+  rejects({"--drop-compute", "", "--sp-wire", "int9"}, "--sp-wire is int9, expected the name of a format");
   rejects({"--dp", "1", "--autopilot", "1.5"}, "--autopilot is 1.5, expected 0 to 1");
-  rejects({"--autopilot", "0.5"}, "--tp 1 and --dp 1");
+  rejects({"--autopilot", "0.5"}, "--tp 1, --dp 1 and --sp 1");
   rejects({"--dp", "1", "--autopilot", "0.5", "--recipe", "f32"}, "the recipe is f32: an autopilot raises");
   rejects({"--dp", "1", "--autopilot", "0.5", "--recipe", "sparse24_from_dense"}, "after steps in f32");
   rejects({"--dp", "1"}, "expected --dp of at least 2 and --tp 1");

@@ -50,8 +50,12 @@ void learns_in_ranks(const std::string &folder, lm::Expect &expect) {
     return options;
   };
   const double alone = run(options_of("alone", {})).twins[0].validation_loss;
-  for (const lm::Grid &grid : {lm::Grid{.tensor = 2, .data = 1}, {.tensor = 1, .data = 2}, {.tensor = 2, .data = 2}}) {
-    const std::string name = fmt::format("ranks_{}x{}", grid.tensor, grid.data);
+  for (const lm::Grid &grid : {lm::Grid{.tensor = 2, .data = 1},
+                               {.tensor = 1, .data = 2},
+                               {.tensor = 2, .data = 2},
+                               {.sequence = 2},
+                               {.tensor = 2, .data = 2, .sequence = 2}}) {
+    const std::string name = fmt::format("ranks_{}x{}x{}", grid.tensor, grid.data, grid.sequence);
     const Results results = run(options_of(name.c_str(), grid));
     const double loss = results.twins[0].validation_loss;
     fmt::print("{}: {:.6f} bits per byte, alone {:.6f}\n", name, loss, alone);
@@ -64,6 +68,13 @@ void learns_in_ranks(const std::string &folder, lm::Expect &expect) {
   for (const lm::Grid &grid : {lm::Grid{.tensor = 1, .data = 3}, {.tensor = 2, .data = 2}}) {
     shares_its_state(options_of("whole_state", grid), options_of("shared_state", grid), expect);
   }
+  Options divided = options_of("divided", {.data = 2, .sequence = 2});
+  divided.sequence_wire = "int8_1x32";
+  divided.sample_bytes = 5;
+  const double cast_loss = run(divided).twins[0].validation_loss;
+  fmt::print("keys and values in int8: {:.6f} bits per byte\n", cast_loss);
+  expect.that(cast_loss != alone && std::abs(cast_loss - alone) < 10 * kLargestDrift,
+              fmt::format("keys and values in int8 end at {:.6f}, alone {:.6f}", cast_loss, alone));
   Options options = options_of("in_part", {.tensor = 2, .data = 1});
   options.recipe = "bf16";
   options.synced = 0.5;
