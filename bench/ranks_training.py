@@ -1,12 +1,14 @@
 #!/usr/bin/env python3
-"""Loss of a language model whose data-parallel ranks lose packets or average weights late, next to averages of gradients.
+"""A language model whose ranks lose packets, average weights late, or divide its windows.
 
-  PYTHONPATH=build/test/python bench/ranks_training.py build/test/samples/train_lm TEXT [--tables lossy delayed] [--json FILE]
+  PYTHONPATH=build/test/python bench/ranks_training.py build/test/samples/train_lm TEXT [--tables TABLE ...] [--json FILE]
 
 lossy    Four ranks. For each seed, packets that nftables drops at random in a network namespace of its own, and packets that the
          sender loses on purpose. The change is that of the perplexity of a byte. Linux only; it needs unshare, ip and nft, but no
          privileges where users may create namespaces.
 delayed  Two ranks with train_lm --delay-compensation. The change is that of the loss.
+divided  Two ranks with one thread each, next to one rank with two threads, for windows of several lengths: each rank has one of two
+         windows (--dp 2), or half of the positions of both (--sp 2). Medians of interleaved rounds, one for each seed.
 
 Changes have a 95 % confidence interval over the seeds (Student's t).
 """
@@ -28,15 +30,19 @@ nft add rule ip lossy in meta l4proto udp numgen random mod 1000 \\< {} drop; ex
 COLUMNS = {
     "lossy": ["seed", "reliable, bits per byte", "lost by the network", "loss", "change of the perplexity", "loss, injected",
               "change of the perplexity"],
-    "delayed": ["seed", "averages of gradients, bits per byte", "averages during the next step", "change of the loss"]}
+    "delayed": ["seed", "averages of gradients, bits per byte", "averages during the next step", "change of the loss"],
+    "divided": ["positions", "ranks", "speed", "activations of a rank", "sent by a rank and step", "change of the loss"]}
+DIVIDED = {"one, two threads": [], "--dp 2": [], "--sp 2": ["--sp", "2"],  # options
+           "--sp 2 --sp-wire int8_1x32": ["--sp", "2", "--sp-wire", "int8_1x32"]}
+LENGTHS = (512, 2048)
 
 
-def metrics_of(settings, seed, ranks, *options, before=()):
+def metrics_of(settings, seed, ranks, *options, before=(), threads=1):
     """Returns the metrics of one run."""
     with tempfile.TemporaryDirectory() as folder:
         command = [*before, settings.program, "--data", settings.text, "--out", folder, "--seed", str(seed),
-                   "--steps", str(settings.steps), "--recipe", settings.recipe, "--dp", str(ranks), "--no-twin", "--threads", "1",
-                   "--checkpoint-every", "0", "--sample-bytes", "0", "--quiet", "--json", *options]
+                   "--steps", str(settings.steps), "--recipe", settings.recipe, "--dp", str(ranks), "--no-twin",
+                   "--threads", str(threads), "--checkpoint-every", "0", "--sample-bytes", "0", "--quiet", "--json", *options]
         return json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout)[settings.recipe]
 
 
@@ -58,6 +64,27 @@ def delayed_row(settings, seed):
               for options in ([], ["--delay-compensation", "0.2"])]
     change = 100 * (losses[1] / losses[0] - 1)
     return [f"{seed}", *(f"{loss:.4f}" for loss in losses), f"{change:+.2f} %"], [change]
+
+
+def divided_rows(settings):
+    """Returns the rows of all lengths; figures are relative to one rank."""
+    rows = []
+    for length in LENGTHS:
+        shape = ["--sequence", str(length), "--batch", "2", "--width", "256", "--hidden", "704", "--validation-windows", "4"]
+        first = next(iter(DIVIDED))
+        rounds = [{name: metrics_of(settings, seed, 2 if name == "--dp 2" else 1, *shape, *options,
+                                    threads=2 if name == first else 1) for name, options in DIVIDED.items()}
+                  for seed in settings.seeds]
+        for name in DIVIDED:
+            def ratio(key):
+                return statistics.median(one[name][key] / one[first][key] for one in rounds)
+            change = statistics.median(100 * (one[name]["validation_bits_per_byte"] / one[first]["validation_bits_per_byte"] - 1)
+                                       for one in rounds)
+            sent = statistics.median(one[name]["bytes_sent"] for one in rounds) / settings.steps / 2 ** 20
+            rows.append([f"{length}", name, f"{ratio('tokens_per_second'):.2f}", f"{ratio('activation_bytes'):.2f}",
+                         f"{sent:.2f} MiB", f"{change:+.3f} %"])
+            print("  ".join(rows[-1]), flush=True)
+    return rows
 
 
 def interval(changes):
@@ -82,6 +109,9 @@ def main():
     tables = {}
     for name in settings.tables:
         columns, rows, changes = COLUMNS[name], [], []
+        if name == "divided":
+            tables[name] = {"unit": "", "columns": columns, "rows": divided_rows(settings)}
+            continue
         for seed in settings.seeds:
             row, change = (lossy_row if name == "lossy" else delayed_row)(settings, seed)
             rows.append(row)

@@ -291,7 +291,6 @@ typedef struct lpt_sequence_attention_options {
    * its keys and values once with the defaults of lpt_quantize(), and all ranks use the cast ones.
    */
   lpt_format wire;
-  int32_t reserved; /**< Must be 0. */
   /**
    * Log of the sums, as in lpt_attention_options, for the heads and positions that this rank computes. Its shape is
    * batch × heads / H × H · positions, where `heads` has H ranks; 1 if it is NULL. The forward pass writes it, the
@@ -303,7 +302,7 @@ typedef struct lpt_sequence_attention_options {
 
 /** @brief Defaults of lpt_sequence_attention_options. */
 #define LPT_SEQUENCE_ATTENTION_OPTIONS_INIT \
-  { sizeof(lpt_sequence_attention_options), 0, 0.0, 0, LPT_SEQUENCE_LAYOUT_CONTIGUOUS, LPT_FORMAT_NONE, 0, NULL, NULL }
+  { sizeof(lpt_sequence_attention_options), 0, 0.0, 0, LPT_SEQUENCE_LAYOUT_CONTIGUOUS, LPT_FORMAT_NONE, NULL, NULL }
 
 /**
  * @brief Computes attention over a sequence whose positions are divided among ranks (sequence parallelism).

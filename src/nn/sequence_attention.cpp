@@ -26,7 +26,6 @@ struct SequenceCall {
 
 Status check_options(const lpt_sequence_attention_options &options) {
   if (options.flags != 0) return unsupported("options->flags is %lld: expected 0", number(options.flags));
-  if (options.reserved != 0) return unsupported("options->reserved is %d: expected 0", options.reserved);
   return check_choice("options->layout", options.layout, LPT_SEQUENCE_LAYOUT_ZIGZAG);
 }
 

@@ -61,9 +61,11 @@ Sequence draw_sequence(uint64_t place) {
           draw_normal(place + 2, product(kWhole.value())), draw_normal(place + 3, product(kWhole.output()))};
 }
 
-// The positions of one rank, in a format.
+// The positions of one rank in a format, and results in the same or in another format.
 struct Part {
   Part(const Rank &self, const Grid &grid, lpt_format format, const Sequence &whole)
+      : Part(self, grid, format, whole, format) {}
+  Part(const Rank &self, const Grid &grid, lpt_format format, const Sequence &whole, lpt_format result)
       : query(make(self.context, format, {kWhole.batch, kWhole.heads, grid.count(), kWhole.width},
                    cut(whole.query, kWhole.heads, kWhole.width, grid.positions))),
         key(make(self.context, format, {kWhole.batch, kWhole.key_heads, grid.count(), kWhole.width},
@@ -72,12 +74,12 @@ struct Part {
                    cut(whole.value, kWhole.key_heads, kWhole.value_width, grid.positions))),
         gradient(make(self.context, format, {kWhole.batch, kWhole.heads, grid.count(), kWhole.value_width},
                       cut(whole.gradient, kWhole.heads, kWhole.value_width, grid.positions))),
-        output(make_tensor(self.context, format, {kWhole.batch, kWhole.heads, grid.count(), kWhole.value_width})),
-        log_sums(make_tensor(self.context, format == LPT_FORMAT_F64 ? LPT_FORMAT_F64 : LPT_FORMAT_F32,
+        output(make_tensor(self.context, result, {kWhole.batch, kWhole.heads, grid.count(), kWhole.value_width})),
+        log_sums(make_tensor(self.context, result == LPT_FORMAT_F64 ? LPT_FORMAT_F64 : LPT_FORMAT_F32,
                              {kWhole.batch, kWhole.heads / grid.head_ranks, grid.count() * grid.head_ranks})),
-        results{make_tensor(self.context, format, {kWhole.batch, kWhole.heads, grid.count(), kWhole.width}),
-                make_tensor(self.context, format, {kWhole.batch, kWhole.key_heads, grid.count(), kWhole.width}),
-                make_tensor(self.context, format, {kWhole.batch, kWhole.key_heads, grid.count(), kWhole.value_width})} {
+        results{make_tensor(self.context, result, {kWhole.batch, kWhole.heads, grid.count(), kWhole.width}),
+                make_tensor(self.context, result, {kWhole.batch, kWhole.key_heads, grid.count(), kWhole.width}),
+                make_tensor(self.context, result, {kWhole.batch, kWhole.key_heads, grid.count(), kWhole.value_width})} {
   }
 
   lpt_sequence_attention_options options(const Grid &grid, bool is_causal) const {
@@ -167,6 +169,36 @@ void has_the_accuracy_of_its_format(const Rank &self) {
   const Grid grid(self, self.ranks % 4 == 0 ? 2 : 1, LPT_SEQUENCE_LAYOUT_ZIGZAG);
   compare(self, grid, LPT_FORMAT_F32, true, bound_of(LPT_FORMAT_F32));
   compare(self, grid, LPT_FORMAT_BF16, true, 4 * bound_of(LPT_FORMAT_BF16));
+  const Context scalar = make_context(1, LPT_ISA_REFERENCE);  // by GEMMs
+  compare({scalar.get(), self.comm, self.rank, self.ranks}, grid, LPT_FORMAT_BF16, true, 4 * bound_of(LPT_FORMAT_BF16));
+}
+
+// Numbers that f32 represents: with results in f64, all sums are in f64.
+void adds_in_f64_for_results_in_f64(const Rank &self) {
+  const Grid grid(self, 1);
+  Sequence whole = draw_sequence(1205);
+  for (Numbers *numbers : {&whole.query, &whole.key, &whole.value, &whole.gradient}) {
+    for (double &number : *numbers) number = static_cast<double>(static_cast<float>(number));
+  }
+  Part part(self, grid, LPT_FORMAT_F32, whole, LPT_FORMAT_F64);
+  const lpt_sequence_attention_options options = part.options(grid, true);
+  part.forward(self, grid, options);
+  part.backward(self, grid, options);
+  expect_part(self, grid, {whole, true}, part, 1e-12);
+}
+
+// Query i gives 60000 / (i + 1) to the first value: more than f16 has.
+void overflows_to_infinity(const Rank &self) {
+  const Grid grid(self, 1);
+  Sequence whole = draw_sequence(1206);
+  std::fill(whole.query.begin(), whole.query.end(), 0.0);
+  std::fill(whole.gradient.begin(), whole.gradient.end(), 60000.0);
+  Part part(self, grid, LPT_FORMAT_F16, whole);
+  const lpt_sequence_attention_options options = part.options(grid, true);
+  part.forward(self, grid, options);
+  part.backward(self, grid, options);
+  const double first = numbers_of(self.context, part.results.value.get())[0];
+  EXPECT_TRUE(grid.positions[0] != 0 || first == HUGE_VAL) << first;
 }
 
 // One rank alone has the bits of plain attention.
@@ -365,6 +397,8 @@ void rejects_what_cannot_be_divided(const Rank &self) {
 std::vector<Case> sequence_attention_cases() {
   return {{"IsAttentionOverTheFullSequence", is_attention_over_the_full_sequence, true},
           {"HasTheAccuracyOfItsFormat", has_the_accuracy_of_its_format, true},
+          {"AddsInF64ForResultsInF64", adds_in_f64_for_results_in_f64, true},
+          {"OverflowsToInfinity", overflows_to_infinity, true},
           {"IsPlainAttentionOnOneRank", is_plain_attention_on_one_rank, true},
           {"ReadsAndWritesViews", reads_and_writes_views, true},
           {"CastsKeysAndValuesForTheRing", casts_keys_and_values_for_the_ring, true},

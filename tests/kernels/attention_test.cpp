@@ -7,6 +7,7 @@
 #include <cmath>
 #include <vector>
 
+#include "kernels/attention/merge.hpp"
 #include "tests/support/guarded.hpp"
 #include "tests/support/kernels.hpp"
 #include "tests/support/sanitized.hpp"
@@ -393,6 +394,28 @@ TEST(AttentionBackward, IsNearItsDefinition) {
       expect_near(expected.value, value, where + " value");
     }
   }
+}
+
+// The second set has three times the weight of the first one. A row without keys in a set keeps the result of the other one; without
+// keys in both it keeps zero.
+TEST(AttentionMerge, WeighsSetsOfKeysByTheirSums) {
+  const double log3 = std::log(3.0);
+  const Numbers part = {3, 3, 3, 3}, part_sums = {1 + log3, 700 + log3, -kInfinity, -kInfinity};
+  Numbers output = {1, 1, 1, 0}, sums = {1, 700, 5, -kInfinity};
+  merge_attention({LPT_FORMAT_F64, 4, 1, part.data(), part_sums.data(), output.data(), sums.data()});
+  const Numbers expected = {2.5, 2.5, 1, 0}, expected_sums = {1 + std::log(4.0), 700 + std::log(4.0), 5, -kInfinity};
+  for (size_t i = 0; i < output.size(); ++i) {
+    EXPECT_NEAR(expected[i], output[i], 1e-12) << i;  // sums near 700 have an error of 2^-44
+    EXPECT_DOUBLE_EQ(expected_sums[i], sums[i]) << i;
+  }
+}
+
+TEST(AttentionMerge, RescalesProbabilitiesOfSomeKeys) {
+  const Numbers sums = {2, -kInfinity, -kInfinity}, whole = {2 + std::log(4.0), 1, -kInfinity};
+  Numbers rows = {0.25, 0.75, 0, 0, 0, 0};
+  rescale_probabilities({LPT_FORMAT_F64, 3, 2, sums.data(), whole.data(), rows.data()});
+  const Numbers expected = {0.0625, 0.1875, 0, 0, 0, 0};
+  for (size_t i = 0; i < rows.size(); ++i) EXPECT_DOUBLE_EQ(expected[i], rows[i]) << i;
 }
 
 }  // namespace

@@ -1807,7 +1807,6 @@ namespace Lpt
         public int IsCausal;
         public SequenceLayout Layout;
         public Format Wire;
-        public int Reserved;
         public IntPtr LogSumExp;
         public IntPtr Output;
 

@@ -957,7 +957,6 @@ struct lpt_sequence_attention_options
     is_causal::Int32
     layout::lpt_sequence_layout
     wire::lpt_format
-    reserved::Int32
     log_sum_exp::Ptr{Cvoid}
     output::Ptr{Cvoid}
 end

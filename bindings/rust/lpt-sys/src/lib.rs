@@ -1388,7 +1388,6 @@ pub struct lpt_sequence_attention_options {
     pub is_causal: i32,
     pub layout: lpt_sequence_layout,
     pub wire: lpt_format,
-    pub reserved: i32,
     pub log_sum_exp: *mut lpt_tensor,
     pub output: *const lpt_tensor,
 }

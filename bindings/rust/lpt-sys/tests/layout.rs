@@ -731,16 +731,15 @@ fn lpt_partial_plan_info_is_laid_out_as_in_c() {
 
 #[test]
 fn lpt_sequence_attention_options_is_laid_out_as_in_c() {
-    assert_eq!(size_of::<lpt_sequence_attention_options>(), 64);
+    assert_eq!(size_of::<lpt_sequence_attention_options>(), 56);
     assert_eq!(offset!(lpt_sequence_attention_options, struct_size), 0);
     assert_eq!(offset!(lpt_sequence_attention_options, flags), 8);
     assert_eq!(offset!(lpt_sequence_attention_options, scale), 16);
     assert_eq!(offset!(lpt_sequence_attention_options, is_causal), 24);
     assert_eq!(offset!(lpt_sequence_attention_options, layout), 28);
     assert_eq!(offset!(lpt_sequence_attention_options, wire), 32);
-    assert_eq!(offset!(lpt_sequence_attention_options, reserved), 40);
-    assert_eq!(offset!(lpt_sequence_attention_options, log_sum_exp), 48);
-    assert_eq!(offset!(lpt_sequence_attention_options, output), 56);
+    assert_eq!(offset!(lpt_sequence_attention_options, log_sum_exp), 40);
+    assert_eq!(offset!(lpt_sequence_attention_options, output), 48);
 }
 
 #[test]
