@@ -18,10 +18,10 @@ struct StructInit {
   void (*write)(void *object, size_t struct_size);
 };
 
-#define LPT_STRUCT(type, defaults)                                                             \
-  StructInit {                                                                                 \
-#type, [](void *object, size_t struct_size) { write(object, struct_size, type defaults); } \
-  }
+constexpr StructInit named(const char *name, void (*write)(void *object, size_t struct_size)) { return {name, write}; }
+
+#define LPT_STRUCT(type, defaults) \
+  named(#type, [](void *object, size_t struct_size) { write(object, struct_size, type defaults); })
 
 constexpr StructInit kStructs[] = {
     LPT_STRUCT(lpt_device_info, LPT_DEVICE_INFO_INIT),
