@@ -347,6 +347,29 @@ TEST_F(NcclFaults, ACommunicatorOfTheCallerIsLeftToIt) {
   });
 }
 
+TEST_F(NcclFaults, WhatRanksOnCpusDoAloneIsRejected) {
+  run_gpu_ranks(2, {}, [](const GpuRank &self, Comm &) {
+    const Tensor part = make_tensor(self.gpu, LPT_FORMAT_F32, 2, 32),
+                 whole = make_tensor(self.gpu, LPT_FORMAT_INT8_ROW, 4, 32);
+    const lpt_quantize_options cast = LPT_QUANTIZE_OPTIONS_INIT;
+    lpt_all_gather_options gather = LPT_ALL_GATHER_OPTIONS_INIT;
+    gather.cast = &cast;
+    EXPECT_EQ(LPT_UNSUPPORTED, lpt_all_gather(self.gpu, self.comm, part.get(), nullptr, &gather, whole.get(), nullptr));
+    expect_words({"ranks on CPUs alone"}, self.error());
+    Comm outer;
+    ASSERT_TRUE(self.ok(lpt_comm_split(self.gpu, self.comm, self.rank, 0, out(outer))));
+    lpt_reduce_options levels = LPT_REDUCE_OPTIONS_INIT;
+    levels.outer_comm = outer.get();
+    EXPECT_EQ(LPT_UNSUPPORTED, lpt_all_reduce(self.gpu, self.comm, part.get(), &levels, part.get(), nullptr));
+    expect_words({"options->outer_comm is given", "for ranks on CPUs"}, self.error());
+    const Tensor result = make_tensor(self.gpu, LPT_FORMAT_F32, 2, 32);
+    EXPECT_EQ(LPT_UNSUPPORTED, lpt_sequence_attention_forward(self.gpu, self.comm, nullptr, part.get(), part.get(),
+                                                              part.get(), nullptr, result.get()));
+    expect_words({"ranks on CPUs alone"}, self.error());
+    EXPECT_TRUE(self.ok(sum_floats(self, 100))) << "a rejected call takes no part";
+  });
+}
+
 // NCCL's native sum: the stub adds in reverse, so that the result differs from the sum in rank order.
 TEST_F(NcclFaults, NativeSumsAreTheWires) {
   for (const bool is_to_all : {true, false}) {
