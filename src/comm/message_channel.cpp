@@ -12,7 +12,6 @@ constexpr std::byte kDamage{0x80};
 }  // namespace
 
 MessageChannel::~MessageChannel() {
-  static_cast<void>(make_progress());
   for (PendingSend &sending : pending_sends_) endpoint_->abandon(&sending.request);
   endpoint_->abandon(&next_request_);
 }
