@@ -32,8 +32,8 @@ COLUMNS = {
               "change of the perplexity"],
     "delayed": ["seed", "averages of gradients, bits per byte", "averages during the next step", "change of the loss"],
     "divided": ["positions", "ranks", "speed", "activations of a rank", "sent by a rank and step", "change of the loss"]}
-DIVIDED = {"one, two threads": [], "--dp 2": [], "--sp 2": ["--sp", "2"],  # options
-           "--sp 2 --sp-wire int8_1x32": ["--sp", "2", "--sp-wire", "int8_1x32"]}
+DIVIDED = {"one, two threads": [], "`--dp 2`": [], "`--sp 2`": ["--sp", "2"],  # options
+           "`--sp 2 --sp-wire int8_1x32`": ["--sp", "2", "--sp-wire", "int8_1x32"]}
 LENGTHS = (512, 2048)
 
 
@@ -72,7 +72,7 @@ def divided_rows(settings):
     for length in LENGTHS:
         shape = ["--sequence", str(length), "--batch", "2", "--width", "256", "--hidden", "704", "--validation-windows", "4"]
         first = next(iter(DIVIDED))
-        rounds = [{name: metrics_of(settings, seed, 2 if name == "--dp 2" else 1, *shape, *options,
+        rounds = [{name: metrics_of(settings, seed, 2 if name == "`--dp 2`" else 1, *shape, *options,
                                     threads=2 if name == first else 1) for name, options in DIVIDED.items()}
                   for seed in settings.seeds]
         for name in DIVIDED:

@@ -13,7 +13,7 @@ A REPORT has "tables" in the form of RUN.json, whose cells are texts or numbers,
 write a REPORT:
 
   --json FILE    quantize_bench, optimizer_bench, reduce_bench, sparse_bench, attention_bench, comm_bench, comm_mpi_bench, partial_bench, delay_bench,
-                 bench/python_calls.py, bench/step.py, bench/drop_compute.py, bench/ranks_training.py, bench/language_model.py, bench/plan.py,
+                 bench/python_calls.py, bench/step.py, bench/drop_compute.py, bench/ranks_training.py, bench/language_model.py, bench/plan.py, bench/gradient_codecs.py,
                  lpt bench comm
   --json FILE    gemm_bench, lpt bench gemm, bench/peers.py: these have "peaks" and "results", from which `import` makes the tables
   goals.json     scripts/gpu
