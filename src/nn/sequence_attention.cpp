@@ -112,14 +112,17 @@ Status make_ring_operands(const SequenceCall &call, const Tensor &key, const Ten
   return {};
 }
 
-Status cast_to_wire(const SequenceCall &call, const Tensor &source, Tensor &target) {
-  if (call.options.wire == LPT_FORMAT_NONE) return copy_heads(call.context, source, target);
-  OwnedTensor dense;
-  LPT_TRY(make_dense(call.context, source.format.id, source.extents, dense));
-  LPT_TRY(copy_heads(call.context, source, *dense));
-  lpt_quantize_options options = LPT_QUANTIZE_OPTIONS_INIT;
-  const Status status = quantize(call.context, dense.get(), options, &target, nullptr);
-  return status.is_ok() ? Status() : Status(status.code(), text("options->wire: %s", status.message().c_str()));
+// Casts the keys and values of this rank to the wire format, if there is one.
+Status cast_to_wire(const SequenceCall &call, KeyValue &own) {
+  if (call.options.wire == LPT_FORMAT_NONE) return {};
+  KeyValue codes;
+  LPT_TRY(make_ring_operands(call, *own.key, *own.value, codes));
+  for (const auto &[source, target] : {std::pair(&own.key, &codes.key), std::pair(&own.value, &codes.value)}) {
+    const Status status = quantize(call.context, source->get(), LPT_QUANTIZE_OPTIONS_INIT, target->get(), nullptr);
+    if (!status.is_ok()) return Status(status.code(), text("options->wire: %s", status.message().c_str()));
+  }
+  own = std::move(codes);
+  return {};
 }
 
 // Keys and values of the rank that is `step` ranks behind this one, and which queries attend to which of them. With ZIGZAG, later
@@ -216,13 +219,11 @@ Status agree(const SequenceCall &call, const char *operation) {
 
 // Calls use(step, keys, values) for the keys and values of each rank of the ring. Those of the next rank arrive meanwhile.
 template <typename Use>
-Status pass_around(const SequenceCall &call, const Tensor &key, const Tensor &value, const Use &use) {
-  KeyValue here, next;
-  LPT_TRY(make_ring_operands(call, key, value, here));
-  LPT_TRY(cast_to_wire(call, key, *here.key));
-  LPT_TRY(cast_to_wire(call, value, *here.value));
+Status pass_around(const SequenceCall &call, KeyValue here, const Use &use) {
+  KeyValue next;
   const int32_t ranks = call.ring_ranks();
-  if (ranks > 1) LPT_TRY(make_ring_operands(call, key, value, next));
+  if (ranks > 1) LPT_TRY(make_ring_operands(call, *here.key, *here.value, next));
+  LPT_TRY(cast_to_wire(call, here));
   RingPass passing(call.context, call.ranks.ring);
   for (int32_t step = 0; step < ranks; ++step) {
     if (step + 1 < ranks) {
@@ -243,6 +244,16 @@ Status cast_result(Context &context, const Tensor &source, Tensor &target) {
   LPT_TRY(make_dense(context, target.format.id, source.extents, dense));
   LPT_TRY(quantize(context, &source, options, dense.get(), nullptr));
   return copy_heads(context, *dense, target);
+}
+
+// Rounds a result to the format of the caller's tensor, and returns it to the heads and positions of this rank.
+Status write_result(Context &context, const HeadExchange &exchange, const Tensor &source, Tensor &target) {
+  if (exchange.ranks() == 1) return cast_result(context, source, target);
+  if (source.format.id == target.format.id) return exchange.to_heads(source, target);
+  OwnedTensor rounded;
+  LPT_TRY(make_dense(context, target.format.id, source.extents, rounded));
+  LPT_TRY(cast_result(context, source, *rounded));
+  return exchange.to_heads(*rounded, target);
 }
 
 // Merges the results of the steps of a ring.
@@ -402,14 +413,15 @@ Status sequence_attention_forward(Context &context, const SequenceRanks &ranks, 
   if (options.output != nullptr) return invalid("options->output is set: expected NULL in a forward pass");
   LPT_TRY(check_log_sums(call, options.log_sum_exp));
   const HeadExchange exchange(context, ranks.heads);
-  OwnedTensor query, key, value;
+  OwnedTensor query;
+  KeyValue own;
   LPT_TRY(agree(call, "sequence_attention, forward"));
   LPT_TRY(exchange.to_positions(call.query.tensor, query));
-  LPT_TRY(exchange.to_positions(call.key.tensor, key));
-  LPT_TRY(exchange.to_positions(call.value.tensor, value));
+  LPT_TRY(exchange.to_positions(call.key.tensor, own.key));
+  LPT_TRY(exchange.to_positions(call.value.tensor, own.value));
   ForwardSteps steps(call, *query);
   LPT_TRY(steps.prepare(call.value.width()));
-  LPT_TRY(pass_around(call, *key, *value, [&](int32_t step, const Tensor &keys, const Tensor &values) {
+  LPT_TRY(pass_around(call, std::move(own), [&](int32_t step, const Tensor &keys, const Tensor &values) {
     return steps.run(step, keys, values);
   }));
   if (options.log_sum_exp != nullptr) {
@@ -419,10 +431,7 @@ Status sequence_attention_forward(Context &context, const SequenceRanks &ranks, 
     LPT_TRY(read_heads(&column, "options->log_sum_exp", true, false, context.queue.device(), sums));
     LPT_TRY(cast_result(context, steps.log_sums(), sums.tensor));
   }
-  OwnedTensor rounded;
-  LPT_TRY(make_dense(context, result.format(), steps.output().extents, rounded));
-  LPT_TRY(cast_result(context, steps.output(), *rounded));
-  return exchange.to_heads(*rounded, result.tensor);
+  return write_result(context, exchange, steps.output(), result.tensor);
 }
 
 Status sequence_attention_backward(Context &context, const SequenceRanks &ranks, const AttentionInputs &inputs,
@@ -454,24 +463,22 @@ Status sequence_attention_backward(Context &context, const SequenceRanks &ranks,
   append_axis(column);
   LPT_TRY(read_heads(&column, "options->log_sum_exp", true, false, device, sums));
   const HeadExchange exchange(context, ranks.heads);
-  OwnedTensor query, key, value, gathered_output, gathered_gradient;
+  OwnedTensor query, gathered_output, gathered_gradient;
+  KeyValue own;
   LPT_TRY(agree(call, "sequence_attention, backward"));
   LPT_TRY(exchange.to_positions(call.query.tensor, query));
-  LPT_TRY(exchange.to_positions(call.key.tensor, key));
-  LPT_TRY(exchange.to_positions(call.value.tensor, value));
+  LPT_TRY(exchange.to_positions(call.key.tensor, own.key));
+  LPT_TRY(exchange.to_positions(call.value.tensor, own.value));
   LPT_TRY(exchange.to_positions(kept.tensor, gathered_output));
   LPT_TRY(exchange.to_positions(given.tensor, gathered_gradient));
   BackwardSteps steps(call, {*query, *gathered_output, *gathered_gradient, sums.tensor});
-  LPT_TRY(steps.prepare(*key, *value));
-  LPT_TRY(pass_around(call, *key, *value, [&](int32_t step, const Tensor &keys, const Tensor &values) {
+  LPT_TRY(steps.prepare(*own.key, *own.value));
+  LPT_TRY(pass_around(call, std::move(own), [&](int32_t step, const Tensor &keys, const Tensor &values) {
     return steps.run(step, keys, values);
   }));
   const Tensor *const sources[] = {&steps.query(), &steps.key(), &steps.value()};
   for (size_t i = 0; i < std::size(results); ++i) {
-    OwnedTensor rounded;
-    LPT_TRY(make_dense(context, results[i].format(), sources[i]->extents, rounded));
-    LPT_TRY(cast_result(context, *sources[i], *rounded));
-    LPT_TRY(exchange.to_heads(*rounded, results[i].tensor));
+    LPT_TRY(write_result(context, exchange, *sources[i], results[i].tensor));
   }
   return {};
 }

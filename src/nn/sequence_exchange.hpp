@@ -43,6 +43,8 @@ class HeadExchange {
   HeadExchange(Context &context, Comm *comm)
       : context_(context), comm_(comm), ranks_(comm == nullptr ? 1 : comm->engine->ranks()) {}
 
+  int64_t ranks() const { return ranks_; }
+
   // From all heads of some positions to some heads of all positions, in a new dense tensor.
   Status to_positions(const Tensor &source, OwnedTensor &out) const;
 
