@@ -36,7 +36,7 @@ c_id_attributes = ["LPT_API"]
 
 # Types of the C and C++ standards, and of other libraries.
 nitpick_ignore_regex = [("c:identifier", r"u?int\d+_t|size_t|uintptr_t"),
-                        ("py:class", r"Any|Callable|Dict|List|Optional|ReduceOptions|Sequence|Tuple|Union")]
+                        ("py:class", r"Any|Callable|Dict|List|Optional|QuantizeOptions|ReduceOptions|Sequence|Tuple|Union")]
 
 
 class LinkNames(SphinxTransform):
