@@ -236,18 +236,6 @@ void sends_parts_over_the_outer_comm(const Rank &self) {
   }
 }
 
-std::vector<Case> whole_cases() {
-  return {{"ReducesPartsOverGroups", reduces_parts_over_groups, true},
-          {"DrawsByTheIndexOfAnElement", draws_by_the_index_of_an_element, true},
-          {"FinishesAtEachLevel", finishes_at_each_level, true},
-          {"RoundsBf16BetweenLevels", rounds_bf16_between_levels, true},
-          {"ReducesByManyLevels", reduces_by_many_levels, true},
-          {"EncodesPartsByCodecs", encodes_parts_by_codecs, true},
-          {"SendsPartsOverTheOuterComm", sends_parts_over_the_outer_comm, true}};
-}
-
-// Other reductions.
-
 // The sum of each group, then of the groups.
 Numbers summed_by_levels(const std::vector<Numbers> &all, int32_t size) {
   Numbers result(all[0].size());
@@ -415,14 +403,17 @@ void rejects_levels_that_do_not_fit(const Rank &self) {
 }  // namespace
 
 std::vector<Case> level_cases() {
-  std::vector<Case> cases = whole_cases();
-  for (const Case &item : std::vector<Case>{{"ScattersPartsOfGroups", scatters_parts_of_groups, true},
-                                            {"ReducesBucketsByLevels", reduces_buckets_by_levels, true},
-                                            {"StepsShardsOfAGroup", steps_shards_of_a_group, true},
-                                            {"RejectsLevelsThatDoNotFit", rejects_levels_that_do_not_fit, true}}) {
-    cases.push_back(item);
-  }
-  return cases;
+  return {{"ReducesPartsOverGroups", reduces_parts_over_groups, true},
+          {"DrawsByTheIndexOfAnElement", draws_by_the_index_of_an_element, true},
+          {"FinishesAtEachLevel", finishes_at_each_level, true},
+          {"RoundsBf16BetweenLevels", rounds_bf16_between_levels, true},
+          {"ReducesByManyLevels", reduces_by_many_levels, true},
+          {"EncodesPartsByCodecs", encodes_parts_by_codecs, true},
+          {"SendsPartsOverTheOuterComm", sends_parts_over_the_outer_comm, true},
+          {"ScattersPartsOfGroups", scatters_parts_of_groups, true},
+          {"ReducesBucketsByLevels", reduces_buckets_by_levels, true},
+          {"StepsShardsOfAGroup", steps_shards_of_a_group, true},
+          {"RejectsLevelsThatDoNotFit", rejects_levels_that_do_not_fit, true}};
 }
 
 }  // namespace lpt::test
