@@ -225,7 +225,7 @@ Status select_outer(Context &context, const lpt_reduce_options &options, const C
   next.reduction = options.reduction;
   if (options.outer != nullptr) next = *options.outer;
   LPT_TRY(check_outer(options, next, comm));
-  next.random.offset += options.random.offset + static_cast<uint64_t>(first_of(chosen, comm));
+  next.random.offset += options.random.offset + first_of(chosen, comm);
   const Comm &outer_comm = *options.outer_comm;
   ReductionPlan reducing{};
   reducing.operation = "all_reduce of levels";
