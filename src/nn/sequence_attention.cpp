@@ -4,6 +4,7 @@
 #include "src/cast/quantize.hpp"
 #include "src/collective/collective.hpp"
 #include "src/nn/attention_operands.hpp"
+#include "src/nn/ring_pass.hpp"
 #include "src/nn/sequence_exchange.hpp"
 #include "src/tensor/checks.hpp"
 
@@ -40,6 +41,25 @@ Status check_comms(const SequenceRanks &ranks) {
   return ranks.ring == nullptr ? Status() : check_has_messages(*ranks.ring);
 }
 
+// Checks that the keys can be cast to the wire format and read by attention, so that ranks reject another one before they send.
+Status check_wire(const SequenceCall &call) {
+  const lpt_format wire = call.options.wire;
+  if (wire == LPT_FORMAT_NONE) return {};
+  const auto check = [&]() -> Status {
+    const int64_t row[] = {1, 1, 1, call.key.width()};
+    OwnedTensor source, codes;
+    Heads unused;
+    LPT_TRY(make_dense(call.context, LPT_FORMAT_F32, row, source));
+    LPT_TRY(make_dense(call.context, wire, row, codes));
+    LPT_TRY(read_heads(codes.get(), "codes", false, true, call.context.queue.device(), unused));
+    lpt_quantize_options options = LPT_QUANTIZE_OPTIONS_INIT;
+    options.flags = LPT_CHECK_ONLY;
+    return quantize(call.context, source.get(), options, codes.get(), nullptr);
+  };
+  const Status status = check();
+  return status.is_ok() ? Status() : Status(status.code(), text("options->wire: %s", status.message().c_str()));
+}
+
 // Checks the arguments that both passes have.
 Status read_call(const AttentionInputs &inputs, SequenceCall &call) {
   LPT_TRY(check_options(call.options));
@@ -68,7 +88,7 @@ Status read_call(const AttentionInputs &inputs, SequenceCall &call) {
   for (const Heads *each : {&call.query, &call.key, &call.value}) {
     if (each->format() == LPT_FORMAT_F64) call.sum_format = LPT_FORMAT_F64;
   }
-  return {};
+  return check_wire(call);
 }
 
 Status read_result(const SequenceCall &call, const Tensor *tensor, const char *name, const Heads &like, int64_t width,
@@ -105,11 +125,7 @@ Status make_ring_operands(const SequenceCall &call, const Tensor &key, const Ten
   const lpt_format formats[] = {wire == LPT_FORMAT_NONE ? key.format.id : wire,
                                 wire == LPT_FORMAT_NONE ? value.format.id : wire};
   LPT_TRY(make_dense(call.context, formats[0], key.extents, out.key));
-  LPT_TRY(make_dense(call.context, formats[1], value.extents, out.value));
-  if (out.key->format.block_rows > 1) {
-    return unsupported("options->wire is %s: expected blocks one row high", format_name(wire).c_str());
-  }
-  return {};
+  return make_dense(call.context, formats[1], value.extents, out.value);
 }
 
 // Casts the keys and values of this rank to the wire format, if there is one.
@@ -157,54 +173,6 @@ Status options_of(const SequenceCall &call, const RingStep &step, OwnedTensor &l
   out.key_lengths = raw;
   return {};
 }
-
-// Ranks that pass tensors on. The destructor waits for transfers, as their memory is in use; if a step failed, it first
-// interrupts the ring.
-class RingPass {
- public:
-  RingPass(Context &context, Comm *ring) : context_(context), ring_(ring) {}
-  ~RingPass() {
-    if (!futures_.empty()) ring_->engine->interrupt("its attention failed");
-    static_cast<void>(wait());
-  }
-  RingPass(const RingPass &) = delete;
-  RingPass &operator=(const RingPass &) = delete;
-
-  // Sends tensors to the next rank and receives those of the previous one.
-  Status start(const std::vector<const Tensor *> &sent, const std::vector<Tensor *> &received, int32_t first_tag) {
-    const int32_t rank = ring_->engine->rank(), ranks = ring_->engine->ranks();
-    for (size_t i = 0; i < sent.size(); ++i) {
-      LPT_TRY(send(context_, *ring_, sent[i], (rank + 1) % ranks, first_tag + static_cast<int32_t>(i), add()));
-    }
-    for (size_t i = 0; i < received.size(); ++i) {
-      const int32_t tag = first_tag + static_cast<int32_t>(i);
-      LPT_TRY(receive(context_, *ring_, received[i], (rank + ranks - 1) % ranks, tag, add()));
-    }
-    return {};
-  }
-
-  Status wait() {
-    Status first;
-    for (Future *future : futures_) {
-      if (future == nullptr) continue;
-      Status status = wait_for(context_, *future);
-      delete future;
-      if (first.is_ok() && !status.is_ok()) first = std::move(status);
-    }
-    futures_.clear();
-    return first;
-  }
-
- private:
-  Future **add() {
-    futures_.push_back(nullptr);
-    return &futures_.back();
-  }
-
-  Context &context_;
-  Comm *const ring_;
-  std::vector<Future *> futures_;
-};
 
 // Ranks of a ring compare the call before they send.
 Status agree(const SequenceCall &call, const char *operation) {
@@ -413,6 +381,7 @@ Status sequence_attention_forward(Context &context, const SequenceRanks &ranks, 
   if (options.output != nullptr) return invalid("options->output is set: expected NULL in a forward pass");
   LPT_TRY(check_log_sums(call, options.log_sum_exp));
   const HeadExchange exchange(context, ranks.heads);
+  InterruptOnFailure failure(ranks);
   OwnedTensor query;
   KeyValue own;
   LPT_TRY(agree(call, "sequence_attention, forward"));
@@ -431,7 +400,8 @@ Status sequence_attention_forward(Context &context, const SequenceRanks &ranks, 
     LPT_TRY(read_heads(&column, "options->log_sum_exp", true, false, context.queue.device(), sums));
     LPT_TRY(cast_result(context, steps.log_sums(), sums.tensor));
   }
-  return write_result(context, exchange, steps.output(), result.tensor);
+  LPT_TRY(write_result(context, exchange, steps.output(), result.tensor));
+  return failure.succeed();
 }
 
 Status sequence_attention_backward(Context &context, const SequenceRanks &ranks, const AttentionInputs &inputs,
@@ -463,6 +433,7 @@ Status sequence_attention_backward(Context &context, const SequenceRanks &ranks,
   append_axis(column);
   LPT_TRY(read_heads(&column, "options->log_sum_exp", true, false, device, sums));
   const HeadExchange exchange(context, ranks.heads);
+  InterruptOnFailure failure(ranks);
   OwnedTensor query, gathered_output, gathered_gradient;
   KeyValue own;
   LPT_TRY(agree(call, "sequence_attention, backward"));
@@ -480,7 +451,7 @@ Status sequence_attention_backward(Context &context, const SequenceRanks &ranks,
   for (size_t i = 0; i < std::size(results); ++i) {
     LPT_TRY(write_result(context, exchange, *sources[i], results[i].tensor));
   }
-  return {};
+  return failure.succeed();
 }
 
 }  // namespace lpt

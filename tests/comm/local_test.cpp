@@ -172,6 +172,43 @@ TEST_P(LocalFaults, RanksOfARingAgreeOnTheMask) {
   });
 }
 
+// Fails one allocation. Memory is that of the C library.
+struct FailingMemory {
+  int64_t left = -1;  // allocations before it; -1: none fails
+
+  static void *allocate(void *user, size_t bytes, size_t alignment) {
+    auto &self = *static_cast<FailingMemory *>(user);
+    if (self.left >= 0 && self.left-- == 0) return nullptr;
+    return std::aligned_alloc(alignment, (bytes + alignment - 1) / alignment * alignment);
+  }
+  static void release(void *, void *memory, size_t) { std::free(memory); }
+};
+
+// Rank 0 keeps its comm. The other rank is freed at once, wherever the memory of rank 0 ends.
+TEST_P(LocalFaults, ARankWithoutMemoryFreesTheRing) {
+  for (int64_t before = 0; before < 200; before += kIsSanitized ? 7 : 1) {
+    std::atomic<int> done{0}, failed{0};
+    run_ranks(2, with_timeout(20.0), [&](const Rank &self, Comm &comm) {
+      FailingMemory memory;
+      lpt_context_options options = LPT_CONTEXT_OPTIONS_INIT;
+      options.allocate = FailingMemory::allocate;
+      options.release = FailingMemory::release;
+      options.allocator_user = &memory;
+      lpt_context *raw = nullptr;
+      ASSERT_EQ(LPT_OK, lpt_context_create(&options, &raw));
+      const Context own(raw);
+      const Rank here{raw, self.comm, self.rank, self.ranks};
+      memory.left = self.rank == 0 ? before : -1;
+      const lpt_status status = attend_around(here, comm.get(), 1);
+      EXPECT_TRUE(status == LPT_OK || status == (self.rank == 0 ? LPT_OUT_OF_MEMORY : LPT_ABORTED)) << status << before;
+      if (status == LPT_OUT_OF_MEMORY) ++failed;
+      memory.left = -1;
+      for (++done; done < 2;) std::this_thread::yield();
+    });
+    if (failed == 0) return;
+  }
+}
+
 TEST_P(LocalFaults, ARankThatLeavesFreesTheRing) {
   run_ranks(3, with_timeout(100.0), [](const Rank &self, Comm &comm) {
     ASSERT_TRUE(self.ok(attend_around(self, comm.get(), 1)));
