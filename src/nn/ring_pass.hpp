@@ -4,7 +4,6 @@
 #include <vector>
 
 #include "src/collective/collective.hpp"
-#include "src/nn/sequence_attention.hpp"
 
 namespace lpt {
 
@@ -56,9 +55,9 @@ class RingPass {
 // Interrupts the comms unless the call succeeds: other ranks would wait for this one.
 class InterruptOnFailure {
  public:
-  explicit InterruptOnFailure(const SequenceRanks &ranks) : ranks_(ranks) {}
+  InterruptOnFailure(Comm *ring, Comm *heads) : comms_{ring, heads} {}
   ~InterruptOnFailure() {
-    for (Comm *comm : {ranks_.ring, ranks_.heads}) {
+    for (Comm *comm : comms_) {
       if (!has_succeeded_ && comm != nullptr) comm->engine->interrupt("its attention failed");
     }
   }
@@ -71,7 +70,7 @@ class InterruptOnFailure {
   }
 
  private:
-  const SequenceRanks ranks_;
+  Comm *const comms_[2];  // NULL: none
   bool has_succeeded_ = false;
 };
 

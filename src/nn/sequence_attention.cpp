@@ -381,7 +381,7 @@ Status sequence_attention_forward(Context &context, const SequenceRanks &ranks, 
   if (options.output != nullptr) return invalid("options->output is set: expected NULL in a forward pass");
   LPT_TRY(check_log_sums(call, options.log_sum_exp));
   const HeadExchange exchange(context, ranks.heads);
-  InterruptOnFailure failure(ranks);
+  InterruptOnFailure failure(ranks.ring, ranks.heads);
   OwnedTensor query;
   KeyValue own;
   LPT_TRY(agree(call, "sequence_attention, forward"));
@@ -433,7 +433,7 @@ Status sequence_attention_backward(Context &context, const SequenceRanks &ranks,
   append_axis(column);
   LPT_TRY(read_heads(&column, "options->log_sum_exp", true, false, device, sums));
   const HeadExchange exchange(context, ranks.heads);
-  InterruptOnFailure failure(ranks);
+  InterruptOnFailure failure(ranks.ring, ranks.heads);
   OwnedTensor query, gathered_output, gathered_gradient;
   KeyValue own;
   LPT_TRY(agree(call, "sequence_attention, backward"));

@@ -355,7 +355,8 @@ void rejects_what_cannot_be_divided(const Rank &self) {
   rejected(LPT_UNSUPPORTED, "options->flags is 1", options, ring, heads, key);
   options = good;
   options.wire = LPT_FORMAT_E4M3FN_128X128;
-  rejected(LPT_UNSUPPORTED, "options->wire: codes is e4m3fn_128x128: expected blocks one row high", options, ring, heads, key);
+  rejected(LPT_UNSUPPORTED, "options->wire: codes is e4m3fn_128x128: expected blocks one row high", options, ring,
+           heads, key);
   options = good;
   options.output = part.output.get();
   rejected(LPT_INVALID_ARGUMENT, "options->output is set", options, ring, heads, key);
