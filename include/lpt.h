@@ -149,6 +149,7 @@
 #include "lpt/recipe.h"
 
 /* Ranks. */
+#include "lpt/collective.h"
 #include "lpt/comm.h"
 #include "lpt/comm_custom.h"
 #include "lpt/data_parallel.h"

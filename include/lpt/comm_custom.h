@@ -7,7 +7,7 @@
 #ifndef LPT_COMM_CUSTOM_H
 #define LPT_COMM_CUSTOM_H
 
-#include "comm.h"
+#include "collective.h"
 
 #ifdef __cplusplus
 extern "C" {

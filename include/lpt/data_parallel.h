@@ -7,7 +7,7 @@
 #ifndef LPT_DATA_PARALLEL_H
 #define LPT_DATA_PARALLEL_H
 
-#include "comm.h"
+#include "collective.h"
 #include "common.h"
 #include "optimizer.h"
 

@@ -174,24 +174,17 @@ Status check_outer(const lpt_reduce_options &options, const lpt_reduce_options &
   return outer.flags == 0 ? Status() : invalid("options->outer->flags is not 0: expected flags of the first level");
 }
 
+// The elements of the part of this rank in the full tensor, on any path.
+const Range &share_of(const SelectedReduction &chosen, const Comm &comm) {
+  return chosen.plain.shares[static_cast<size_t>(comm.engine->rank())];
+}
+
 // The part of this rank, whose memory reduce_over_groups() sets.
 MatrixView part_of(const SelectedReduction &chosen, const Comm &comm, bool is_to_all) {
   if (!is_to_all) return chosen.plain.output;
-  const auto self = static_cast<size_t>(comm.engine->rank());
-  if (chosen.path == ReductionPath::kCodec) {
-    return vector_view(LPT_FORMAT_F32, nullptr, chosen.coded.shares[self].count());
-  }
-  if (chosen.path == ReductionPath::kTwoShots) {
-    return vector_view(LPT_FORMAT_F32, nullptr, chosen.wired.shares[self].count());
-  }
-  return vector_view(chosen.plain.output.format.id, nullptr, chosen.plain.shares[self].count());
-}
-
-// The index in the full tensor of the first element of the part.
-int64_t first_of(const SelectedReduction &chosen, const Comm &comm) {
-  const auto self = static_cast<size_t>(comm.engine->rank());
-  const bool is_coded = chosen.path == ReductionPath::kCodec;
-  return (is_coded ? chosen.coded.shares : chosen.plain.shares)[self].begin;
+  const bool is_plain = chosen.path == ReductionPath::kPlain;
+  const lpt_format format = is_plain ? chosen.plain.output.format.id : lpt_format{LPT_FORMAT_F32};
+  return vector_view(format, nullptr, share_of(chosen, comm).count());
 }
 
 Status reduce_over_groups(Context &worker, const OuterReduction &outer, void *part) {
@@ -225,7 +218,7 @@ Status select_outer(Context &context, const lpt_reduce_options &options, const C
   next.reduction = options.reduction;
   if (options.outer != nullptr) next = *options.outer;
   LPT_TRY(check_outer(options, next, comm));
-  next.random.offset += options.random.offset + first_of(chosen, comm);
+  next.random.offset += options.random.offset + share_of(chosen, comm).begin;
   const Comm &outer_comm = *options.outer_comm;
   ReductionPlan reducing{};
   reducing.operation = "all_reduce of levels";

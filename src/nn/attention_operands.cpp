@@ -44,23 +44,6 @@ Status read_mask(Attention &attention) {
   return check_extents(mask, *tensor, extents[0], extents[1], extents[2], extents[3]);
 }
 
-Status read_log_sums(Attention &attention) {
-  const Tensor *const tensor = attention.options.log_sum_exp;
-  if (tensor == nullptr) return {};
-  const Device &device = attention.context.queue.device();
-  LPT_TRY(check_tensor(tensor, "log_sum_exp", device));
-  if (tensor->rank > 3 || (tensor->format.id != LPT_FORMAT_F32 && tensor->format.id != LPT_FORMAT_F64)) {
-    return invalid("log_sum_exp is %s: expected the shape of query without its last axis, f32 or f64",
-                   tensor_text(*tensor).c_str());
-  }
-  Tensor column = *tensor;  // one column per head
-  column.extents[column.rank] = column.strides[column.rank] = 1;
-  ++column.rank;
-  LPT_TRY(read_heads(&column, "log_sum_exp", !attention.is_check(), false, device, attention.log_sums));
-  const Heads &query = attention.query;
-  return check_extents(attention.log_sums, *tensor, query.batch(), query.heads(), query.positions(), 1);
-}
-
 // Splits the batches where their key lengths differ.
 Status read_parts(Attention &attention) {
   const int64_t batch = attention.query.batch(), keys = attention.key.positions();
@@ -119,6 +102,20 @@ Status read_heads(const Tensor *tensor, const char *name, bool needs_data, bool 
   return unsupported("%s has stride %lld along its rows: expected 1", name, number(out.tensor.strides[3]));
 }
 
+Status read_log_sums(const Tensor *tensor, const char *name, bool needs_data, const Device &device,
+                     const LogSumsShape &shape, Heads &out) {
+  if (tensor == nullptr) return {};
+  LPT_TRY(check_tensor(tensor, name, device));
+  if (tensor->rank > 3 || (tensor->format.id != LPT_FORMAT_F32 && tensor->format.id != LPT_FORMAT_F64)) {
+    return invalid("%s is %s: expected up to 3 axes, f32 or f64", name, tensor_text(*tensor).c_str());
+  }
+  Tensor column = *tensor;  // one column per head
+  column.extents[column.rank] = column.strides[column.rank] = 1;
+  ++column.rank;
+  LPT_TRY(read_heads(&column, name, needs_data, false, device, out));
+  return check_extents(out, *tensor, shape.batch, shape.heads, shape.positions, 1);
+}
+
 Status check_extents(const Heads &heads, const Tensor &given, int64_t batch, int64_t count, int64_t positions,
                      int64_t width) {
   if (heads.batch() == batch && heads.heads() == count && heads.positions() == positions && heads.width() == width) {
@@ -158,7 +155,8 @@ Status read_inputs(const Tensor *given_query, const Tensor *given_key, const Ten
   LPT_TRY(check_extents(key, *given_key, query.batch(), key.heads(), key.positions(), query.width()));
   LPT_TRY(check_extents(value, *given_value, query.batch(), key.heads(), key.positions(), value.width()));
   LPT_TRY(read_mask(attention));
-  LPT_TRY(read_log_sums(attention));
+  LPT_TRY(read_log_sums(attention.options.log_sum_exp, "log_sum_exp", needs_data, device,
+                        {query.batch(), query.heads(), query.positions()}, attention.log_sums));
   return read_parts(attention);
 }
 

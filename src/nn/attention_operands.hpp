@@ -68,6 +68,12 @@ Status read_inputs(const Tensor *given_query, const Tensor *given_key, const Ten
 // Reads a tensor of wide floats, or of codes if is_stored is set.
 Status read_heads(const Tensor *tensor, const char *name, bool needs_data, bool is_stored, const Device &device,
                   Heads &out);
+// Reads the log of the sums, batch × heads × positions, as heads of one column.
+struct LogSumsShape {
+  int64_t batch, heads, positions;
+};
+Status read_log_sums(const Tensor *tensor, const char *name, bool needs_data, const Device &device,
+                     const LogSumsShape &shape, Heads &out);
 Status check_extents(const Heads &heads, const Tensor &given, int64_t batch, int64_t count, int64_t positions,
                      int64_t width);
 

@@ -99,20 +99,11 @@ Status read_result(const SequenceCall &call, const Tensor *tensor, const char *n
   return {};
 }
 
-// The log of the sums as batch × heads × positions of this rank, after the exchange.
-Status check_log_sums(const SequenceCall &call, const Tensor *tensor) {
-  if (tensor == nullptr) return {};
-  LPT_TRY(check_tensor(tensor, "options->log_sum_exp", call.context.queue.device()));
-  LPT_TRY(check_data(*tensor, "options->log_sum_exp"));
-  const int64_t expected[] = {call.query.batch(), call.query.heads() / call.head_ranks(), call.positions()};
-  bool is_fit = tensor->rank <= 3 && (tensor->format.id == LPT_FORMAT_F32 || tensor->format.id == LPT_FORMAT_F64);
-  for (int32_t i = 0; i < 3 && is_fit; ++i) {
-    const int32_t axis = i - (3 - tensor->rank);
-    is_fit = (axis < 0 ? 1 : tensor->extents[axis]) == expected[i];
-  }
-  if (is_fit) return {};
-  return invalid("options->log_sum_exp is %s: expected %lld x %lld x %lld f32 or f64", tensor_text(*tensor).c_str(),
-                 number(expected[0]), number(expected[1]), number(expected[2]));
+// Reads the log of the sums of the heads and positions that this rank computes.
+Status read_log_sums(const SequenceCall &call, Heads &out) {
+  const Heads &query = call.query;
+  return read_log_sums(call.options.log_sum_exp, "options->log_sum_exp", true, call.context.queue.device(),
+                       {query.batch(), query.heads() / call.head_ranks(), call.positions()}, out);
 }
 
 // Keys and values in one format, or their gradients.
@@ -374,12 +365,12 @@ class BackwardSteps {
 Status sequence_attention_forward(Context &context, const SequenceRanks &ranks, const AttentionInputs &inputs,
                                   const lpt_sequence_attention_options &options, Tensor *output) {
   SequenceCall call{context, ranks, options};
-  Heads result{};
+  Heads result{}, sums{};
   LPT_TRY(read_call(inputs, call));
   LPT_TRY(read_result(call, output, "output", call.query, call.value.width(), result));
   if (result.format() == LPT_FORMAT_F64) call.sum_format = LPT_FORMAT_F64;
   if (options.output != nullptr) return invalid("options->output is set: expected NULL in a forward pass");
-  LPT_TRY(check_log_sums(call, options.log_sum_exp));
+  LPT_TRY(read_log_sums(call, sums));
   const HeadExchange exchange(context, ranks.heads);
   InterruptOnFailure failure(ranks.ring, ranks.heads);
   OwnedTensor query;
@@ -393,13 +384,7 @@ Status sequence_attention_forward(Context &context, const SequenceRanks &ranks, 
   LPT_TRY(pass_around(call, std::move(own), [&](int32_t step, const Tensor &keys, const Tensor &values) {
     return steps.run(step, keys, values);
   }));
-  if (options.log_sum_exp != nullptr) {
-    Heads sums{};
-    Tensor column = *options.log_sum_exp;
-    append_axis(column);
-    LPT_TRY(read_heads(&column, "options->log_sum_exp", true, false, context.queue.device(), sums));
-    LPT_TRY(cast_result(context, steps.log_sums(), sums.tensor));
-  }
+  if (options.log_sum_exp != nullptr) LPT_TRY(cast_result(context, steps.log_sums(), sums.tensor));
   LPT_TRY(write_result(context, exchange, steps.output(), result.tensor));
   return failure.succeed();
 }
@@ -411,8 +396,8 @@ Status sequence_attention_backward(Context &context, const SequenceRanks &ranks,
   LPT_TRY(read_call(inputs, call));
   if (options.output == nullptr) return invalid("options->output is NULL: expected that of the forward pass");
   if (options.log_sum_exp == nullptr) return invalid("options->log_sum_exp is NULL: expected that of the forward pass");
-  LPT_TRY(check_log_sums(call, options.log_sum_exp));
   Heads given{}, kept{}, sums{}, results[3]{};
+  LPT_TRY(read_log_sums(call, sums));
   const Device device = context.queue.device();
   LPT_TRY(read_heads(output_gradient, "output_gradient", true, false, device, given));
   LPT_TRY(read_heads(options.output, "options->output", true, false, device, kept));
@@ -429,9 +414,6 @@ Status sequence_attention_backward(Context &context, const SequenceRanks &ranks,
     LPT_TRY(check_no_overlap(result, kept));
     if (result.format() == LPT_FORMAT_F64) call.sum_format = LPT_FORMAT_F64;
   }
-  Tensor column = *options.log_sum_exp;
-  append_axis(column);
-  LPT_TRY(read_heads(&column, "options->log_sum_exp", true, false, device, sums));
   const HeadExchange exchange(context, ranks.heads);
   InterruptOnFailure failure(ranks.ring, ranks.heads);
   OwnedTensor query, gathered_output, gathered_gradient;

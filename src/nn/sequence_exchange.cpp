@@ -39,11 +39,6 @@ Tensor cut_axis(const Tensor &tensor, int32_t axis, int64_t first, int64_t count
 
 void drop_last_axis(Tensor &tensor) { --tensor.rank; }
 
-void append_axis(Tensor &tensor) {
-  tensor.extents[tensor.rank] = tensor.strides[tensor.rank] = 1;
-  ++tensor.rank;
-}
-
 void *element_at(const Tensor &tensor, int64_t index) {
   return static_cast<std::byte *>(tensor.data) + offset_of(tensor, index);
 }

@@ -16,7 +16,6 @@ Status make_dense(Context &context, lpt_format format, const int64_t *extents, O
 // Views of tensors with plain elements. cut_axis() takes `count` indices of an axis from `first` on.
 Tensor cut_axis(const Tensor &tensor, int32_t axis, int64_t first, int64_t count);
 void drop_last_axis(Tensor &tensor);
-void append_axis(Tensor &tensor);  // of one element
 
 // The address of an element of a dense tensor.
 void *element_at(const Tensor &tensor, int64_t index);

@@ -265,7 +265,7 @@ void reads_and_writes_views(const Rank &self) {
   }
 }
 
-// Every rank casts its keys and values once; the result is that of the cast ones, on their own rank too.
+// Each rank casts its keys and values once. All ranks use the cast keys and values, including the rank that cast them.
 void casts_keys_and_values_for_the_ring(const Rank &self) {
   for (const char *wire : {"int8_1x32", "e4m3fn_row", "mxfp8_e4m3", "e4m3fn_tensor"}) {
     SCOPED_TRACE(wire);

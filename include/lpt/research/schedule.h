@@ -9,7 +9,7 @@
 #ifndef LPT_RESEARCH_SCHEDULE_H
 #define LPT_RESEARCH_SCHEDULE_H
 
-#include "../comm.h"
+#include "../collective.h"
 #include "cost.h"
 
 #ifdef __cplusplus
