@@ -50,10 +50,26 @@ float *vector_of(const PanelReader &reader, int64_t v) {
   return reinterpret_cast<float *>(reader.to + panel * reader.k + vector % kVectors * kWidth);
 }
 
-// Expands the panels of `lanes` lanes from lane `first`, each for all of k. Expand has one function per panel kind. `values` is
-// indexed by code. It is a parameter because GCC 12 reads a local table by aligned loads and does not align it under
-// AddressSanitizer.
-template <typename Expand>
+// Decodes steps `begin` to `end` of a panel. Decode has one function per panel kind.
+template <typename Decode, typename Sink>
+[[gnu::always_inline]] inline void decode_panel(const PanelReader &reader, int64_t begin, int64_t end, Sink &sink) {
+  switch (panel_kind(reader.element)) {
+    case PanelKind::kNibbles:
+      return Decode::nibbles(reader, begin, end, sink);
+    case PanelKind::kBytePairs:
+      return Decode::byte_pairs(reader, begin, end, sink);
+    case PanelKind::kByteQuads:
+      return Decode::byte_quads(reader, begin, end, sink);
+    case PanelKind::kHalves:
+      return Decode::halves(reader, begin, end, sink);
+    case PanelKind::kWords:
+      return Decode::words(reader, begin, end, sink);
+  }
+}
+
+// Expands the panels of `lanes` lanes from lane `first`, each for all of k, by the sink Decode::Store. `values` is indexed by
+// code. It is a parameter because GCC 12 reads a local table by aligned loads and does not align it under AddressSanitizer.
+template <typename Decode>
 [[gnu::noinline, gnu::flatten]] void expand_panels(const MatrixView &view, int64_t first, int64_t lanes, int64_t k,
                                                    const float *values, uint32_t *to) {
   for (int64_t lane = 0; lane < lanes; lane += kPanelLanes) {
@@ -61,35 +77,24 @@ template <typename Expand>
     reader.values = values;
     reader.to = to;
     reader.lane = lane;
-    switch (panel_kind(view.format.element)) {
-      case PanelKind::kNibbles:
-        Expand::nibbles(reader);
-        break;
-      case PanelKind::kBytePairs:
-        Expand::byte_pairs(reader);
-        break;
-      case PanelKind::kByteQuads:
-        Expand::byte_quads(reader);
-        break;
-      case PanelKind::kHalves:
-        Expand::halves(reader);
-        break;
-      case PanelKind::kWords:
-        Expand::words(reader);
-        break;
-    }
+    typename Decode::Store store(reader);
+    decode_panel<Decode>(reader, 0, k, store);
   }
 }
 
-template <typename Expand>
+// Writes the values of all codes of at most 8 bits.
+inline void set_values(lpt_format element, ValueTable &values) {
+  const PanelKind kind = panel_kind(element);
+  if (kind == PanelKind::kHalves || kind == PanelKind::kWords) return;
+  const Element known = element_of(element);
+  for (uint32_t code = 0; code < 1u << known.bits; ++code) values[code] = decode(known, code);
+}
+
+template <typename Decode>
 void expand_panels(const MatrixView &view, int64_t first, int64_t lanes, int64_t k, uint32_t *to) {
   ValueTable values = {};
-  const PanelKind kind = panel_kind(view.format.element);
-  if (kind != PanelKind::kHalves && kind != PanelKind::kWords) {
-    const Element element = element_of(view.format.element);
-    for (uint32_t code = 0; code < 1u << element.bits; ++code) values[code] = decode(element, code);
-  }
-  expand_panels<Expand>(view, first, lanes, k, values, to);
+  set_values(view.format.element, values);
+  expand_panels<Decode>(view, first, lanes, k, values, to);
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 #include "kernels/gemm/blocked.hpp"
 #include "kernels/gemm/kernels.hpp"
 #include "kernels/gemm/x86/avx2.hpp"
+#include "kernels/gemm/x86/avx2_few_rows.hpp"
 #include "kernels/gemm/x86/avx2_look_up.hpp"
 #include "kernels/gemm/x86/avx2_panels.hpp"
 
@@ -35,7 +36,9 @@ inline __m256 look_up(const Operand &operand, int64_t row, int64_t column, int64
     return _mm256_loadu_ps(values);
   }
   const __m256i codes = load_codes(operand.data + index * operand.bits / 8, operand.bits, count);
-  __m256 value = operand.bits <= 4 ? look_up16(operand.values, codes) : _mm256_i32gather_ps(operand.values, codes, 4);
+  __m256 value = operand.bits <= 4
+                     ? look_up16(_mm256_loadu_ps(operand.values), _mm256_loadu_ps(operand.values + 8), codes)
+                     : _mm256_i32gather_ps(operand.values, codes, 4);
   if (operand.zeros != nullptr) {
     const int64_t block = (row >> operand.row_shift) * operand.scale_stride + (column >> operand.column_shift);
     value = _mm256_sub_ps(value, _mm256_set1_ps(static_cast<float>(operand.zeros[block])));
@@ -43,26 +46,10 @@ inline __m256 look_up(const Operand &operand, int64_t row, int64_t column, int64
   return _mm256_and_ps(value, _mm256_castsi256_ps(first8(count)));
 }
 
-// Rounds to nearest, ties to even. NaN is preserved.
-inline __m128i round_to_bf16(__m256 value) {
-  const __m256i bits = _mm256_castps_si256(value);
-  const __m256i odd = _mm256_and_si256(_mm256_srli_epi32(bits, 16), _mm256_set1_epi32(1));
-  const __m256i rounded = _mm256_add_epi32(bits, _mm256_add_epi32(odd, _mm256_set1_epi32(0x7FFF)));
-  const __m256i quiet = _mm256_or_si256(bits, _mm256_set1_epi32(0x00400000));
-  const __m256i is_nan = _mm256_castps_si256(_mm256_cmp_ps(value, value, _CMP_UNORD_Q));
-  const __m256i halves = _mm256_srli_epi32(_mm256_blendv_epi8(rounded, quiet, is_nan), 16);
-  const __m256i packed = _mm256_packus_epi32(halves, halves);  // packs within each 128-bit half
-  return _mm256_castsi256_si128(_mm256_permute4x64_epi64(packed, 0x08));
-}
-
 // A tile of 4 × 24 has 12 sums, enough for a latency of 4 to 5 cycles at two fused multiply-adds per cycle. With three vectors
 // of b and one of a, it needs all 16 registers.
-struct Avx2 {
-  using Dwords = __m256i;
-  using Floats = __m256;
-  using Sums = Floats;
+struct FloatTiles : Avx2 {
   using Tiles = LookUpTiles;
-  static constexpr int64_t kVector = 8;
   static constexpr int64_t kPerDword = 1;
   static constexpr bool kHasStarts = false;
   static constexpr int64_t kTileRows = 4;
@@ -72,28 +59,12 @@ struct Avx2 {
     lpt::expand_panels<ExpandAvx2<kTileVectors>>(view, first, lanes, k, to);
   }
 
-  static Dwords no_dwords() { return _mm256_setzero_si256(); }
-  static Floats all(float value) { return _mm256_set1_ps(value); }
-  static Dwords load(const uint32_t *from) { return _mm256_loadu_si256(reinterpret_cast<const __m256i *>(from)); }
-  static Floats load_floats(const float *from) { return _mm256_loadu_ps(from); }
   static Floats start(const int32_t *) { return _mm256_setzero_ps(); }
-  static Floats floats(Floats sum) { return sum; }
   static void interleave(Dwords (&)[1]) {}
-  static Dwords repeat(const uint32_t *from) { return _mm256_set1_epi32(static_cast<int32_t>(*from)); }
-  static void store(Dwords lanes, uint32_t *to) { _mm256_storeu_si256(reinterpret_cast<__m256i *>(to), lanes); }
-  static void store_floats(Floats value, float *to) { _mm256_storeu_ps(to, value); }
-
-  static void store_halves(Dwords lanes, uint32_t *low, uint32_t *high) {
-    _mm_storeu_si128(reinterpret_cast<__m128i *>(low), _mm256_castsi256_si128(lanes));
-    _mm_storeu_si128(reinterpret_cast<__m128i *>(high), _mm256_extracti128_si256(lanes, 1));
-  }
 
   static Floats add_product(Floats sum, Dwords row, Dwords columns) {
     return _mm256_fmadd_ps(_mm256_castsi256_ps(row), _mm256_castsi256_ps(columns), sum);
   }
-
-  // Transposes 8 × 8 dwords: within 2 × 2, then 4 × 4, then 128-bit halves.
-  static void transpose(Dwords (&rows)[8]) { lpt::transpose(rows); }
 
   // Decodes eight adjacent elements. Elements past `count` are 0.
   template <Decoder kDecoder>
@@ -125,31 +96,14 @@ struct Avx2 {
     }
     return _mm256_castps_si256(value);
   }
-
-  static Floats read(lpt_format format, const uint8_t *from, int64_t count) {
-    if (format == LPT_FORMAT_F32) return _mm256_maskload_ps(reinterpret_cast<const float *>(from), first8(count));
-    const __m128i halves = load_bytes(from, 2 * count);
-    return format == LPT_FORMAT_BF16 ? f32_of_bf16(halves) : _mm256_cvtph_ps(halves);
-  }
-
-  static void write(lpt_format format, uint8_t *to, Floats value, int64_t count) {
-    if (format == LPT_FORMAT_F32) {
-      if (count == 8) return _mm256_storeu_ps(reinterpret_cast<float *>(to), value);
-      return _mm256_maskstore_ps(reinterpret_cast<float *>(to), first8(count), value);
-    }
-    const __m128i halves =
-        format == LPT_FORMAT_BF16 ? round_to_bf16(value) : _mm256_cvtps_ph(value, _MM_FROUND_TO_NEAREST_INT);
-    if (count == 8) return _mm_storeu_si128(reinterpret_cast<__m128i *>(to), halves);
-    uint8_t staged[16];
-    _mm_storeu_si128(reinterpret_cast<__m128i *>(staged), halves);
-    memcpy(to, staged, static_cast<size_t>(2 * count));
-  }
 };
 
 }  // namespace
 
-void gemm_any_x86_avx2(const GemmRequest &request) { multiply<Avx2>(request); }
+void gemm_any_x86_avx2(const GemmRequest &request) {
+  FewRowsGemm<FloatTiles>::takes(request) ? FewRowsGemm<FloatTiles>::multiply(request) : multiply<FloatTiles>(request);
+}
 
-size_t gemm_scratch_x86_avx2(const GemmRequest &request) { return scratch_bytes_of<Avx2>(request); }
+size_t gemm_scratch_x86_avx2(const GemmRequest &request) { return scratch_bytes_of<FloatTiles>(request); }
 
 }  // namespace lpt

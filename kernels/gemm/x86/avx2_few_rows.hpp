@@ -1,0 +1,175 @@
+// GEMM of few rows by packed weights: panels are decoded in registers, once for up to three rows. Included by ISA files: all
+// functions have internal linkage.
+#pragma once
+
+#include "kernels/gemm/blocked.hpp"
+#include "kernels/gemm/x86/avx2_panels.hpp"
+
+namespace lpt {
+namespace {
+
+constexpr int64_t kFewTileRows = 3;  // with four vectors of b: 12 sums
+
+enum class PanelScaling { kNone, kScales, kZerosAndScales };
+
+// A sink of DecodeAvx2 that adds up products in the order of k.
+template <int kRows, PanelScaling kScaling>
+struct RowSums {
+  static constexpr int64_t kStride = 4;  // between steps of a row: rows are in panels of four
+
+  explicit RowSums(const PanelReader &reader, const uint32_t *const (&from)[kRows]) : reader(reader) {
+#pragma GCC unroll 3
+    for (int i = 0; i < kRows; ++i) {
+      rows[i] = reinterpret_cast<const float *>(from[i]);
+#pragma GCC unroll 4
+      for (int e = 0; e < 4; ++e) sums[i][e] = _mm256_setzero_ps();
+    }
+  }
+
+  // Blocks of scales have at least four steps.
+  [[gnu::always_inline]] void begin(int64_t p) {
+    if constexpr (kScaling != PanelScaling::kNone) {
+      if (p == next_block) set_block();
+    }
+  }
+
+  [[gnu::always_inline]] void store(int64_t p, int e, __m256 value) {
+    if constexpr (kScaling == PanelScaling::kZerosAndScales) value = _mm256_sub_ps(value, zeros[e]);
+    if constexpr (kScaling != PanelScaling::kNone) value = _mm256_mul_ps(value, scales[e]);
+#pragma GCC unroll 3
+    for (int i = 0; i < kRows; ++i) {
+      sums[i][e] = _mm256_fmadd_ps(_mm256_broadcast_ss(rows[i] + p * kStride), value, sums[i][e]);
+    }
+  }
+
+  void set_block() {
+    const int64_t block = next_block / reader.block_length;
+    next_block += reader.block_length;
+#pragma GCC unroll 4
+    for (int e = 0; e < 4; ++e) {
+      if (reader.zeros != nullptr) {
+        const auto *const from = reinterpret_cast<const __m128i *>(reader.zeros + block * kPanelLanes + 8 * e);
+        zeros[e] = _mm256_cvtepi32_ps(_mm256_cvtepu8_epi32(_mm_loadl_epi64(from)));
+      }
+      const uint8_t *const from = reader.scales + block * reader.scale_bytes + e * reader.scale_bytes / 4;
+      scales[e] = reader.scales == nullptr ? _mm256_set1_ps(1.0f) : load_scales(reader.scale_format, from, 8);
+    }
+  }
+
+  const PanelReader reader;
+  const float *rows[kRows];
+  int64_t next_block = 0;
+  __m256 scales[4], zeros[4];
+  __m256 sums[kRows][4];
+};
+
+// The last steps of k, fewer than four.
+template <typename Sums>
+struct LastSums {
+  void begin(int64_t p) { sums.begin(p); }
+  void store(int64_t p, int e, __m256 value) {
+    if (p < sums.reader.k) sums.store(p, e, value);
+  }
+
+  Sums &sums;
+};
+
+// Multiplies kRows rows by a panel.
+template <int kRows, PanelScaling kScaling>
+[[gnu::noinline, gnu::flatten]] void multiply_panel(const PanelReader &reader, const uint32_t *const (&rows)[kRows],
+                                                    const TileEpilogue &epilogue) {
+  RowSums<kRows, kScaling> sums(reader, rows);
+  const int64_t whole = reader.k / 4 * 4;
+  decode_panel<DecodeAvx2>(reader, 0, whole, sums);
+  if (whole < reader.k) {
+    LastSums<RowSums<kRows, kScaling>> last{sums};
+    decode_panel<DecodeAvx2>(reader, whole, reader.k, last);
+  }
+  write_tile<Avx2>(sums.sums, epilogue);
+}
+
+// Implements the Kernel of driver.hpp.
+template <typename Isa>
+class FewRowsGemm {
+ public:
+  static bool takes(const GemmRequest &request) {
+    if (request.b.layout != Layout::kPanels || request.m > most_rows(request.b.format.element)) return false;
+    return panel_blocks(request.b.format, request.k) <= 1 || request.b.format.block_columns >= 4;
+  }
+
+  static void multiply(const GemmRequest &request) {
+    FewRowsGemm gemm(request);
+    gemm.layout_.blocking.columns = request.n;
+    gemm.layout_.blocking.span = kPanelLanes;
+    run_driver(request, gemm.layout_.blocking, gemm);
+  }
+
+  void pack_columns(int64_t, int64_t) const {}
+
+  void pack_rows(int64_t row, int64_t rows, const Depth &) const {
+    pack<Isa, 1>(a_, row, rows, layout_.a_panels);
+    for (int64_t i = 0; i < rows; ++i) layout_.row_factors[i] = lane_factor(a_, row + i);
+  }
+
+  void multiply(const GemmArea &area, const Depth &) const {
+    const int64_t lane = request_.first_column + area.column;
+    PanelReader reader = panel_reader(request_.b, lane / kPanelLanes, request_.k);
+    reader.values = b_values_;
+    alignas(32) float factors[kPanelLanes] = {};
+    for (int64_t l = 0; l < area.columns; ++l) {
+      factors[l] = lane_factor(request_.b, lane + l, request_.k) * static_cast<float>(request_.alpha);
+    }
+    TileEpilogue epilogue = epilogue_of(request_, area);
+    epilogue.row_factors = layout_.row_factors;
+    epilogue.column_factors = factors;
+    for (int64_t row = 0; row < area.rows;) {  // tiles of nearly equal size
+      const int64_t tiles = (area.rows - row + kFewTileRows - 1) / kFewTileRows, count = (area.rows - row) / tiles;
+      multiply_rows(count, reader, row, epilogue);
+      epilogue.c += count * epilogue.row_bytes;
+      epilogue.row_factors += count;
+      row += count;
+    }
+  }
+
+ private:
+  // With more rows, expanded panels are faster: with more than two tiles, or one if a decoded vector takes many instructions.
+  static int64_t most_rows(lpt_format element) {
+    const bool is_cheap = element == LPT_FORMAT_BF16 || panel_kind(element) == PanelKind::kNibbles ||
+                          (has_element(element) && element_of(element).is_integer);
+    return is_cheap ? 2 * kFewTileRows : kFewTileRows;
+  }
+
+  explicit FewRowsGemm(const GemmRequest &request)
+      : request_(request),
+        a_(operand_of(request.a, !request.is_a_transposed, request.first_row, request.k, a_values_)),
+        layout_(request) {
+    set_values(request.b.format.element, b_values_);
+  }
+
+  void multiply_rows(int64_t count, const PanelReader &reader, int64_t row, const TileEpilogue &epilogue) const {
+    if (count == 1) return multiply_rows<1>(reader, row, epilogue);
+    count == 2 ? multiply_rows<2>(reader, row, epilogue) : multiply_rows<3>(reader, row, epilogue);
+  }
+
+  template <int kRows>
+  void multiply_rows(const PanelReader &reader, int64_t row, const TileEpilogue &epilogue) const {
+    constexpr int64_t kLanes = Isa::kTileRows;  // of a panel of a
+    const uint32_t *rows[kRows];
+    for (int64_t i = 0; i < kRows; ++i) {
+      rows[i] = layout_.a_panels + (row + i) / kLanes * kLanes * layout_.steps + (row + i) % kLanes;
+    }
+    if (reader.zeros != nullptr) {
+      return multiply_panel<kRows, PanelScaling::kZerosAndScales>(reader, rows, epilogue);
+    }
+    reader.scales == nullptr ? multiply_panel<kRows, PanelScaling::kNone>(reader, rows, epilogue)
+                             : multiply_panel<kRows, PanelScaling::kScales>(reader, rows, epilogue);
+  }
+
+  const GemmRequest &request_;
+  ValueTable a_values_, b_values_ = {};
+  Operand a_;
+  BlockedLayout<Isa> layout_;
+};
+
+}  // namespace
+}  // namespace lpt
