@@ -1,6 +1,7 @@
 // Kernels of the GEMM, fastest first, and the reasons why they do not support a request.
 #include "kernels/gemm/exact.hpp"
 #include "kernels/gemm/kernels.hpp"
+#include "kernels/gemm/panels.hpp"
 
 namespace lpt {
 namespace {
@@ -248,6 +249,12 @@ const char *unsupported_integers(const MatrixView &view, int64_t k) {
   return request.c.column_stride == 1 ? nullptr : "columns of c are not adjacent";
 }
 
+[[maybe_unused]] const char *unsupported_packed_groups(const GemmRequest &request) {
+  if (const char *reason = unsupported_groups(request)) return reason;
+  if (request.b.layout != Layout::kPanels) return "b is not packed";
+  return panel_kind(request.b.format.element) == PanelKind::kBytePairs ? "elements of b have 6 bits" : nullptr;
+}
+
 bool is_for_dots(const GemmRequest &request) {
   if (unsupported_groups(request) != nullptr) return false;
   const auto is_short = [&](const MatrixView &view) {
@@ -297,6 +304,7 @@ std::span<const KernelEntry<GemmRequest>> gemm_kernels() {
     {"gemm_any_x86_avx512", kCpuAvx512, unsupported_f32_panels, gemm_any_x86_avx512, gemm_scratch_x86_avx512},
 #endif
 #if defined(LPT_HAVE_X86_AVX2)
+    {"gemm_groups_x86_avx2", kCpuAvx2, unsupported_packed_groups, gemm_groups_x86_avx2, gemm_scratch_groups_x86_avx2},
     {"gemm_any_x86_avx2", kCpuAvx2, unsupported_f32_panels, gemm_any_x86_avx2, gemm_scratch_x86_avx2},
 #endif
 #if defined(LPT_HAVE_ARM_NEON)
