@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "lpt/research/exaq.h"
 
 namespace run_lm {
@@ -12,6 +14,8 @@ using tool::check;
 using tool::Error;
 using tool::make_matrix;
 using tool::Tensor;
+
+constexpr int64_t kUnpackedRows = 32;  // views of packed weights begin at a multiple of them
 
 // Wraps rows of a dense matrix of f32 or bf16 with other axes.
 Tensor wrap(lpt_context *context, const lpt_tensor *tensor, std::initializer_list<int64_t> extents,
@@ -54,11 +58,16 @@ Decoder::Decoder(lpt_context *context, const ModelConfig &config, ModelWeights w
       precision_(precision),
       wide_(precision.wide()),
       capacity_(capacity),
-      embedding_(has_scales(lpt_tensor_format(weights.embedding.get()))
-                     ? weights.embedding
-                     : cast_to(context, weights.embedding, precision.floats())),
       norm_(weights.norm),
-      head_(pack(weights.head, precision.head)) {
+      head_(make_operand(weights.head, weights.head_offsets, precision.head)) {
+  const lpt_format format = lpt_tensor_format(weights.embedding.get());
+  if (!has_scales(format)) {
+    embedding_ = cast_to(context, weights.embedding, precision.floats());
+  } else if (weights.embedding != weights.head) {
+    embedding_ = weights.embedding;
+  } else {
+    embedding_block_ = make_matrix(context, format, kUnpackedRows, config.width);
+  }
   weights.head.reset();
   weights.embedding.reset();
   const int64_t pairs = config.head_width / 2;
@@ -71,8 +80,9 @@ Decoder::Decoder(lpt_context *context, const ModelConfig &config, ModelWeights w
   for (LayerWeights &source : weights.layers) {
     Layer &layer = layers_.emplace_back();
     for (size_t i = 0; i < kProjections; ++i) {
-      layer.matrices[i] = pack(source.matrices[i], precision.floats());
+      layer.matrices[i] = make_operand(source.matrices[i], source.offsets[i], precision.floats());
       source.matrices[i].reset();
+      source.offsets[i].reset();
     }
     layer.biases = source.biases;
     layer.attention_norm = source.attention_norm;
@@ -81,13 +91,24 @@ Decoder::Decoder(lpt_context *context, const ModelConfig &config, ModelWeights w
   }
 }
 
-// A matrix that is not quantized is cast to `format`.
-Tensor Decoder::pack(const SharedTensor &matrix, lpt_format format) const {
-  const bool is_quantized = has_scales(lpt_tensor_format(matrix.get()));
-  const SharedTensor cast = is_quantized ? matrix : cast_to(context_, matrix, format);
+Tensor Decoder::pack(const SharedTensor &matrix) const {
   lpt_tensor *packed = nullptr;
-  check(context_, lpt_weights_pack(context_, cast.get(), nullptr, &packed));
+  check(context_, lpt_weights_pack(context_, matrix.get(), nullptr, &packed));
   return Tensor(packed);
+}
+
+Decoder::Operand Decoder::make_operand(const SharedTensor &matrix, const SharedTensor &offsets,
+                                       lpt_format format) const {
+  const bool is_quantized = has_scales(lpt_tensor_format(matrix.get()));
+  Operand operand{.values = pack(is_quantized ? matrix : cast_to(context_, matrix, format)), .offsets = {}, .ones = {}};
+  if (offsets != nullptr) {
+    const int64_t width = lpt_tensor_extent(matrix.get(), 1) / lpt_tensor_extent(offsets.get(), 1);
+    operand.offsets = pack(offsets);
+    const SharedTensor ones = make_matrix(context_, LPT_FORMAT_F32, 1, width);
+    std::fill_n(static_cast<float *>(lpt_tensor_data(ones.get())), width, 1.0f);
+    operand.ones = cast_to(context_, ones, wide_);
+  }
+  return operand;
 }
 
 void Decoder::make_cache(Layer &layer) {
@@ -180,24 +201,48 @@ void Decoder::attend(const Layer &layer) {
                               layer.values.get(), &options, heads_of(buffers_.attended.get(), config_.heads).get()));
 }
 
-const lpt_tensor *Decoder::cast_input(const lpt_tensor *input, Tensor &owner) const {
-  if (!precision_.casts_activations()) return input;
-  owner = make_matrix(context_, precision_.activations, lpt_tensor_extent(input, 0), lpt_tensor_extent(input, 1));
-  check(context_, lpt_quantize(context_, input, nullptr, owner.get(), nullptr));
-  return owner.get();
+Decoder::LinearInput Decoder::make_input(const lpt_tensor *values, bool is_cast) const {
+  LinearInput input{.values = values, .operand = values, .cast = {}, .sums = {}};
+  if (!is_cast) return input;
+  input.cast =
+      make_matrix(context_, precision_.activations, lpt_tensor_extent(values, 0), lpt_tensor_extent(values, 1));
+  check(context_, lpt_quantize(context_, values, nullptr, input.cast.get(), nullptr));
+  input.operand = input.cast.get();
+  return input;
+}
+
+void Decoder::add_group_sums(const Operand &operand, LinearInput &input) const {
+  const int64_t rows = lpt_tensor_extent(input.values, 0), width = lpt_tensor_extent(operand.ones.get(), 1);
+  const int64_t groups = lpt_tensor_extent(input.values, 1) / width;
+  if (input.sums && lpt_tensor_extent(input.sums.get(), 1) == groups) return;
+  input.sums = make_matrix(context_, LPT_FORMAT_F32, rows, groups);
+  const Tensor values = wrap(context_, input.values, {rows * groups, width}, {width, 1});
+  const Tensor sums = wrap(context_, input.sums.get(), {1, rows * groups}, {rows * groups, 1});
+  lpt_gemm_options options = LPT_GEMM_OPTIONS_INIT;
+  options.is_b_transposed = 1;
+  check(context_, lpt_gemm(context_, operand.ones.get(), values.get(), &options, sums.get()));
+}
+
+void Decoder::multiply(LinearInput &input, const Operand &operand, const lpt_tensor *bias, lpt_tensor *output) const {
+  lpt_gemm_options options = LPT_GEMM_OPTIONS_INIT;
+  options.is_b_transposed = 1;
+  options.bias = bias;
+  if (operand.offsets) {
+    add_group_sums(operand, input);
+    check(context_, lpt_gemm(context_, input.sums.get(), operand.offsets.get(), &options, output));
+    options.bias = nullptr;
+    options.beta = 1.0;
+  }
+  check(context_, lpt_gemm(context_, input.operand, operand.values.get(), &options, output));
 }
 
 // Computes linear layers that have one input.
 void Decoder::project(const lpt_tensor *input, const Layer &layer, std::initializer_list<Projection> projections,
                       std::initializer_list<lpt_tensor *> outputs) const {
-  Tensor cast;
-  input = cast_input(input, cast);
+  LinearInput source = make_input(input, precision_.casts_activations());
   for (size_t i = 0; i < projections.size(); ++i) {
     const Projection projection = projections.begin()[i];
-    lpt_gemm_options options = LPT_GEMM_OPTIONS_INIT;
-    options.is_b_transposed = 1;
-    options.bias = layer.biases[projection].get();
-    check(context_, lpt_gemm(context_, input, layer.matrices[projection].get(), &options, outputs.begin()[i]));
+    multiply(source, layer.matrices[projection], layer.biases[projection].get(), outputs.begin()[i]);
   }
 }
 
@@ -235,7 +280,7 @@ void Decoder::run_layer(size_t index) {
 // Writes the embeddings of tokens to the stream.
 void Decoder::embed(std::span<const int32_t> tokens) {
   const auto rows = static_cast<int64_t>(tokens.size());
-  if (!has_scales(lpt_tensor_format(embedding_.get()))) {
+  if (embedding_ != nullptr && !has_scales(lpt_tensor_format(embedding_.get()))) {
     lpt_tensor *made = nullptr;
     lpt_tensor_description description = LPT_TENSOR_DESCRIPTION_INIT;
     description.format = LPT_FORMAT_INT32;
@@ -249,10 +294,24 @@ void Decoder::embed(std::span<const int32_t> tokens) {
     return;
   }
   for (int64_t i = 0; i < rows; ++i) {
-    const Tensor from = view_of(context_, embedding_.get(), {tokens[static_cast<size_t>(i)], 0}, {1, config_.width});
-    const Tensor to = view_of(context_, buffers_.stream.get(), {i, 0}, {1, config_.width});
-    check(context_, lpt_dequantize(context_, from.get(), nullptr, to.get()));
+    const int64_t token = tokens[static_cast<size_t>(i)];
+    embedding_ != nullptr ? embed_row(embedding_.get(), token, i) : embed_from_head(token, i);
   }
+}
+
+void Decoder::embed_row(const lpt_tensor *rows, int64_t row, int64_t target) const {
+  const Tensor from = view_of(context_, rows, {row, 0}, {1, config_.width});
+  const Tensor to = view_of(context_, buffers_.stream.get(), {target, 0}, {1, config_.width});
+  check(context_, lpt_dequantize(context_, from.get(), nullptr, to.get()));
+}
+
+void Decoder::embed_from_head(int64_t token, int64_t target) const {
+  const int64_t first = token / kUnpackedRows * kUnpackedRows;
+  const int64_t rows = std::min(kUnpackedRows, config_.vocabulary - first);
+  const Tensor packed = view_of(context_, head_.values.get(), {first, 0}, {rows, config_.width});
+  const Tensor block = view_of(context_, embedding_block_.get(), {0, 0}, {rows, config_.width});
+  check(context_, lpt_weights_unpack(context_, packed.get(), block.get()));
+  embed_row(block.get(), token - first, target);
 }
 
 const lpt_tensor *Decoder::forward(std::span<const int32_t> tokens) {
@@ -274,11 +333,9 @@ const lpt_tensor *Decoder::logits(const lpt_tensor *states) {
   if (!logits_ || lpt_tensor_extent(logits_.get(), 0) != rows) {
     logits_ = make_matrix(context_, LPT_FORMAT_F32, rows, config_.vocabulary);
   }
-  Tensor cast;
-  if (has_scales(lpt_tensor_format(head_.get()))) states = cast_input(states, cast);
-  lpt_gemm_options options = LPT_GEMM_OPTIONS_INIT;
-  options.is_b_transposed = 1;
-  check(context_, lpt_gemm(context_, states, head_.get(), &options, logits_.get()));
+  const bool is_cast = precision_.casts_activations() && has_scales(lpt_tensor_format(head_.values.get()));
+  LinearInput input = make_input(states, is_cast);
+  multiply(input, head_, nullptr, logits_.get());
   return logits_.get();
 }
 

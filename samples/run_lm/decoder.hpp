@@ -56,7 +56,7 @@ class Decoder {
 
   // Packs another matrix of the same shape.
   void replace(size_t layer, size_t projection, const SharedTensor &matrix) {
-    layers_.at(layer).matrices.at(projection) = pack(matrix, precision_.floats());
+    layers_.at(layer).matrices.at(projection) = make_operand(matrix, nullptr, precision_.floats());
   }
 
   // Appends tokens to the cache. Returns the states before the head, tokens × width, which are valid until the next call.
@@ -74,8 +74,21 @@ class Decoder {
   std::function<void(size_t layer, const lpt_tensor *queries, const lpt_tensor *keys)> observe_attention;
 
  private:
+  // A matrix of linear layers. Its product with an input is that of `values`, plus that of `offsets` with the sums of groups of
+  // adjacent columns of the input.
+  struct Operand {
+    tool::Tensor values;   // packed
+    tool::Tensor offsets;  // packed; null: none
+    SharedTensor ones;     // 1 × columns of a group
+  };
+  // The input of linear layers.
+  struct LinearInput {
+    const lpt_tensor *values;   // f32 or bf16
+    const lpt_tensor *operand;  // as the linear layers read it: the values, or `cast`
+    tool::Tensor cast, sums;    // sums of groups, rows × groups; null: none yet
+  };
   struct Layer {
-    std::array<tool::Tensor, kProjections> matrices;  // packed
+    std::array<Operand, kProjections> matrices;
     std::array<SharedTensor, kProjections> biases;
     SharedTensor attention_norm, mlp_norm;
     KvCache cache;
@@ -90,13 +103,18 @@ class Decoder {
 
   void make_cache(Layer &layer);
   void embed(std::span<const int32_t> tokens);
+  void embed_row(const lpt_tensor *rows, int64_t row, int64_t target) const;
+  void embed_from_head(int64_t token, int64_t target) const;
   void prepare(int64_t rows);
-  tool::Tensor pack(const SharedTensor &matrix, lpt_format format) const;
-  // Returns the input as linear layers with quantized weights read it; `owner` keeps its memory.
-  const lpt_tensor *cast_input(const lpt_tensor *input, tool::Tensor &owner) const;
+  tool::Tensor pack(const SharedTensor &matrix) const;
+  // A matrix that is not quantized is cast to `format`.
+  Operand make_operand(const SharedTensor &matrix, const SharedTensor &offsets, lpt_format format) const;
+  LinearInput make_input(const lpt_tensor *values, bool is_cast) const;
   tool::Tensor heads_of(const lpt_tensor *matrix, int64_t heads) const;
   void rotate(const lpt_tensor *input, int64_t heads, lpt_tensor *output) const;
   void attend(const Layer &layer);
+  void add_group_sums(const Operand &operand, LinearInput &input) const;
+  void multiply(LinearInput &input, const Operand &operand, const lpt_tensor *bias, lpt_tensor *output) const;
   void project(const lpt_tensor *input, const Layer &layer, std::initializer_list<Projection> projections,
                std::initializer_list<lpt_tensor *> outputs) const;
   void normalize(bool is_sum, const lpt_tensor *weight);
@@ -108,9 +126,12 @@ class Decoder {
   lpt_format wide_;  // Precision::wide()
   int64_t capacity_;
   int64_t position_ = 0;
-  int32_t level_bits_ = 0;  // of EXAQ; 0: the softmax is not rounded
-  SharedTensor embedding_, norm_;
-  tool::Tensor head_, frequencies_, logits_;
+  int32_t level_bits_ = 0;        // of EXAQ; 0: the softmax is not rounded
+  SharedTensor embedding_;        // null: the rows of the head
+  tool::Tensor embedding_block_;  // rows of the head that are unpacked together
+  SharedTensor norm_;
+  Operand head_;
+  tool::Tensor frequencies_, logits_;
   std::vector<Layer> layers_;
   Buffers buffers_;
 };

@@ -106,6 +106,37 @@ std::vector<Element> order_rows(const Element *rows, int64_t heads, int64_t head
   return ordered;
 }
 
+// Returns a matrix of blocks as codes with scales, and offsets where the blocks have minima.
+StoredMatrix split_blocks(lpt_context *context, const tool::Dtype &dtype, std::span<const std::byte> bytes,
+                          int64_t rows, int64_t columns) {
+  const tool::BlockCoding &coding = *dtype.coding;
+  StoredMatrix matrix;
+  matrix.values = tool::make_matrix(context, tool::find_format(std::string(coding.format)), rows, columns);
+  if (coding.has_minima) matrix.offsets = tool::make_matrix(context, LPT_FORMAT_F32, rows, columns / coding.group);
+  auto *codes = static_cast<uint8_t *>(lpt_tensor_data(matrix.values.get()));
+  auto *scales =
+      reinterpret_cast<float *>(tool::part_of(context, matrix.values.get(), LPT_TENSOR_PART_BLOCK_SCALES).value().data);
+  auto *offsets = coding.has_minima ? static_cast<float *>(lpt_tensor_data(matrix.offsets.get())) : nullptr;
+  const int32_t bits = tool::describe(lpt_tensor_format(matrix.values.get())).element_bits;
+  const int64_t block_bytes = dtype.bits / 8, groups = dtype.block / coding.group;
+  tool::BlockParts parts;
+  for (int64_t block = 0; block < rows * columns / dtype.block; ++block) {
+    coding.split(reinterpret_cast<const uint8_t *>(bytes.data()) + block * block_bytes, parts);
+    for (int64_t i = 0; i < groups; ++i, ++scales) {
+      *scales = parts.scales[i];
+      if (offsets != nullptr) *offsets++ = *scales * static_cast<float>(coding.center) - parts.minima[i];
+    }
+    for (int64_t i = 0; i < dtype.block;) {
+      uint32_t packed = 0;  // the first element in the lowest bits
+      for (int32_t at = 0; at < 8; at += bits, ++i) {
+        packed |= static_cast<uint32_t>(parts.codes[i] - coding.center) << at & ((1u << bits) - 1) << at;
+      }
+      *codes++ = static_cast<uint8_t>(packed);
+    }
+  }
+  return matrix;
+}
+
 // Returns the folder of the files of a model. `path` is the folder, or a file in it.
 std::filesystem::path folder_of(const std::filesystem::path &path) {
   return std::filesystem::is_directory(path) ? path : path.parent_path();
@@ -213,7 +244,7 @@ Tensor ModelFiles::vector(const std::string &name, int64_t elements) const {
   return vector;
 }
 
-Tensor ModelFiles::matrix(const std::string &name, int64_t rows, int64_t columns, bool keeps_codes) const {
+StoredMatrix ModelFiles::matrix(const std::string &name, int64_t rows, int64_t columns, bool keeps_codes) const {
   if (plan_ != nullptr) {
     const auto item = std::find_if(plan_->items.begin(), plan_->items.end(), [&](const tool::Item &one) {
       return one.action == tool::Action::kDecode && one.name == name;
@@ -229,30 +260,28 @@ Tensor ModelFiles::matrix(const std::string &name, int64_t rows, int64_t columns
                      [&](tool::Role role, uint64_t offset, std::span<std::byte> bytes) {
                        checkpoint_.read(*item->input(role), offset, bytes);
                      });
-      return matrix;
+      return {std::move(matrix), nullptr};
     }
   }
   const tool::StoredTensor &tensor = stored(name, {rows, columns});
-  // Blocks of other layouts are imported as f32.
-  if (keeps_codes && tensor.dtype->layout == LPT_FOREIGN_LAYOUT_GGML) {
-    return read_blocks(tensor, interleaved_heads(name));
-  }
+  if (keeps_codes && tensor.dtype->is_block()) return read_blocks(tensor, interleaved_heads(name));
   Tensor matrix = tool::make_matrix(context_, LPT_FORMAT_F32, rows, columns);
   read_numbers(tensor, matrix.get());
   order_halves(name, matrix.get());
-  return matrix;
+  return {std::move(matrix), nullptr};
 }
 
-Tensor ModelFiles::read_blocks(const tool::StoredTensor &tensor, int64_t heads) const {
+StoredMatrix ModelFiles::read_blocks(const tool::StoredTensor &tensor, int64_t heads) const {
   const int64_t rows = tensor.shape[0], columns = tensor.shape[1];
   const auto row_bytes = static_cast<int64_t>(tensor.dtype->bytes_of(static_cast<size_t>(columns)));
   std::vector<std::byte> bytes(static_cast<size_t>(rows * row_bytes));
   checkpoint_.read(tensor, 0, bytes);
   if (heads != 0) bytes = order_rows(bytes.data(), heads, config_.head_width, row_bytes);
+  if (tensor.dtype->coding != nullptr) return split_blocks(context_, *tensor.dtype, bytes, rows, columns);
   Tensor matrix = tool::make_matrix(context_, tool::find_format(std::string(tensor.dtype->format)), rows, columns);
   tool::check(context_,
               lpt_foreign_layout_import(context_, bytes.data(), bytes.size(), tensor.dtype->layout, matrix.get()));
-  return matrix;
+  return {std::move(matrix), nullptr};
 }
 
 int64_t ModelFiles::interleaved_heads(const std::string &name) const {

@@ -35,6 +35,12 @@ struct ModelConfig {
 // `file` is the name of the config.json in errors.
 ModelConfig parse_config(const std::string &file, const std::string &text);
 
+struct StoredMatrix {
+  tool::Tensor values;
+  tool::Tensor
+      offsets;  // f32, rows × groups of adjacent columns, which are added to the values of each group; null: none
+};
+
 class ModelFiles {
  public:
   // `path` is a folder with config.json, tokenizer.json and safetensors files, or a GGUF file.
@@ -55,13 +61,13 @@ class ModelFiles {
   // Reads a vector of f32.
   tool::Tensor vector(const std::string &name, int64_t elements) const;
   // Reads a matrix: in the format of the file if `lpt convert` or run_lm has quantized it, else in f32. With `keeps_codes`,
-  // GGUF blocks that are a format of LPT keep it.
-  tool::Tensor matrix(const std::string &name, int64_t rows, int64_t columns, bool keeps_codes) const;
+  // GGUF blocks keep their codes.
+  StoredMatrix matrix(const std::string &name, int64_t rows, int64_t columns, bool keeps_codes) const;
 
  private:
   const tool::StoredTensor &stored(const std::string &name, const std::vector<int64_t> &shape) const;
   void read_numbers(const tool::StoredTensor &tensor, lpt_tensor *target) const;
-  tool::Tensor read_blocks(const tool::StoredTensor &tensor, int64_t heads) const;
+  StoredMatrix read_blocks(const tool::StoredTensor &tensor, int64_t heads) const;
   // Returns the heads of a tensor whose rows are in another order than those of Hugging Face; 0: the order is the same.
   int64_t interleaved_heads(const std::string &name) const;
   void order_halves(const std::string &name, lpt_tensor *tensor) const;

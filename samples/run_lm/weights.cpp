@@ -21,12 +21,17 @@ std::string layer_name(int64_t layer, const char *part, const char *kind) {
 
 double ModelWeights::bytes_per_weight(lpt_context *context, lpt_format floats) const {
   double bytes = 0.0, elements = 0.0;
+  const auto size_of = [&](const SharedTensor &tensor) {
+    size_t size = 0;
+    check(context, lpt_tensor_size(context, tensor.get(), &size));
+    return static_cast<double>(size);
+  };
   for (const LayerWeights &layer : layers) {
-    for (const SharedTensor &matrix : layer.matrices) {
-      size_t size = 0;
-      check(context, lpt_tensor_size(context, matrix.get(), &size));
+    for (size_t i = 0; i < kProjections; ++i) {
+      const SharedTensor &matrix = layer.matrices[i];
       const bool is_halved = lpt_tensor_format(matrix.get()) == LPT_FORMAT_F32 && floats != LPT_FORMAT_F32;
-      bytes += static_cast<double>(is_halved ? size / 2 : size);
+      bytes += is_halved ? size_of(matrix) / 2.0 : size_of(matrix);
+      if (layer.offsets[i]) bytes += size_of(layer.offsets[i]);
       elements += static_cast<double>(lpt_tensor_extent(matrix.get(), 0) * lpt_tensor_extent(matrix.get(), 1));
     }
   }
@@ -62,20 +67,29 @@ std::string mlp_norm_name(int64_t layer) { return layer_name(layer, "post_attent
 
 ModelWeights load_weights(lpt_context *context, const ModelFiles &files, lpt_format floats, bool keeps_codes) {
   const ModelConfig &config = files.config();
-  const auto matrix = [&](const std::string &name, int64_t rows, int64_t columns) {
-    const SharedTensor read = files.matrix(name, rows, columns, keeps_codes);
+  // Without `offsets` a matrix that has them is decoded.
+  const auto matrix = [&](const std::string &name, int64_t rows, int64_t columns, SharedTensor *offsets) {
+    StoredMatrix stored = files.matrix(name, rows, columns, keeps_codes);
+    if (offsets != nullptr) {
+      *offsets = std::move(stored.offsets);
+    } else if (stored.offsets) {
+      stored = files.matrix(name, rows, columns, false);
+    }
+    const SharedTensor read = std::move(stored.values);
     return lpt_tensor_format(read.get()) == LPT_FORMAT_F32 ? cast_to(context, read, floats) : read;
   };
   ModelWeights weights;
-  weights.embedding = matrix(kEmbeddingName, config.vocabulary, config.width);
-  weights.head = config.is_tied ? weights.embedding : matrix(kHeadName, config.vocabulary, config.width);
+  const char *head_name = config.is_tied ? kEmbeddingName : kHeadName;
+  weights.head = matrix(head_name, config.vocabulary, config.width, &weights.head_offsets);
+  const bool is_shared = config.is_tied && weights.head_offsets == nullptr;
+  weights.embedding = is_shared ? weights.head : matrix(kEmbeddingName, config.vocabulary, config.width, nullptr);
   weights.norm = files.vector(kNormName, config.width);
   for (int64_t layer = 0; layer < config.layers; ++layer) {
     LayerWeights &one = weights.layers.emplace_back();
     for (size_t i = 0; i < kProjections; ++i) {
       const auto projection = static_cast<Projection>(i);
       const auto [rows, columns] = shape_of(config, projection);
-      one.matrices[i] = matrix(matrix_name(layer, projection), rows, columns);
+      one.matrices[i] = matrix(matrix_name(layer, projection), rows, columns, &one.offsets[i]);
       const std::string bias = bias_name(layer, projection);
       if (files.has(bias)) one.biases[i] = files.vector(bias, rows);
     }

@@ -17,6 +17,7 @@ constexpr size_t kProjections = 7;
 
 struct LayerWeights {
   std::array<SharedTensor, kProjections> matrices;  // output columns × input columns
+  std::array<SharedTensor, kProjections> offsets;   // of StoredMatrix; null: none
   std::array<SharedTensor, kProjections> biases;    // null: none
   SharedTensor attention_norm, mlp_norm;
 };
@@ -24,7 +25,8 @@ struct LayerWeights {
 // Copies share tensors, so that another version of a model replaces only some of them.
 struct ModelWeights {
   SharedTensor embedding;
-  SharedTensor head;  // the embedding if both are tied
+  SharedTensor head;          // the embedding if both are tied
+  SharedTensor head_offsets;  // of StoredMatrix; null: none
   SharedTensor norm;
   std::vector<LayerWeights> layers;
 
@@ -46,7 +48,7 @@ constexpr const char *kHeadName = "lm_head.weight";
 
 // Reads one tensor after the other. Matrices that are not quantized, and the embedding, are cast to `floats` at once, so that only
 // one of them is in f32.
-// With `keeps_codes`, GGUF blocks and a quantized embedding keep their codes if LPT has the format; otherwise they are decoded.
+// With `keeps_codes`, GGUF blocks and a quantized embedding keep their codes. An embedding with offsets is decoded.
 ModelWeights load_weights(lpt_context *context, const ModelFiles &files, lpt_format floats = LPT_FORMAT_F32,
                           bool keeps_codes = false);
 

@@ -94,14 +94,14 @@ TEST(GgmlBlocks, DecodeAsByGguf) {
 TEST(GgmlBlocks, ReadEveryByteOfABlock) {
   for (const auto &[name, type] : block_types()) {
     const tool::Dtype &dtype = *tool::find_ggml_dtype(type.number);
-    if (dtype.decode == nullptr) continue;
+    if (dtype.coding == nullptr) continue;
     const size_t block_bytes = static_cast<size_t>(dtype.bits) / 8, elements = static_cast<size_t>(dtype.block);
     std::vector<uint8_t> block(block_bytes, 0x31);  // no sub-block has the scale 0
     std::vector<float> values(elements), changed(elements);
-    dtype.decode(block.data(), values.data());
+    dtype.coding->decode(block.data(), values);
     for (size_t i = 0; i < block_bytes; ++i) {
       block[i] ^= 0x13;
-      dtype.decode(block.data(), changed.data());
+      dtype.coding->decode(block.data(), changed);
       block[i] ^= 0x13;
       EXPECT_NE(std::memcmp(values.data(), changed.data(), elements * sizeof(float)), 0) << name << " byte " << i;
     }
@@ -116,11 +116,11 @@ TEST(GgmlBlocks, KeepInfinitiesOfScales) {
   block[2] = block[3] = 0;                // dmin is 0
   block[16] = 0x20;
   std::vector<float> values(256);
-  dtype.decode(block.data(), values.data());
+  dtype.coding->decode(block.data(), values);
   EXPECT_TRUE(std::isnan(values[0]));
   EXPECT_EQ(values[1], std::numeric_limits<float>::infinity());
   block[1] = 0x7E;  // d is NaN
-  dtype.decode(block.data(), values.data());
+  dtype.coding->decode(block.data(), values);
   for (const float value : values) EXPECT_TRUE(std::isnan(value));
 }
 

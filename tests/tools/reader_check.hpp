@@ -44,9 +44,9 @@ inline void check_soundness(const std::string &bytes) {
 inline void decode_blocks(const tool::Dtype &dtype, std::span<const std::byte> bytes) {
   const auto size = static_cast<size_t>(dtype.bits) / 8;
   std::vector<float> values(static_cast<size_t>(dtype.block));
-  for (; dtype.decode != nullptr && !bytes.empty(); bytes = bytes.subspan(size)) {
+  for (; dtype.coding != nullptr && !bytes.empty(); bytes = bytes.subspan(size)) {
     const std::vector<std::byte> block(bytes.begin(), bytes.begin() + static_cast<ptrdiff_t>(size));
-    dtype.decode(reinterpret_cast<const uint8_t *>(block.data()), values.data());
+    dtype.coding->decode(reinterpret_cast<const uint8_t *>(block.data()), values);
   }
 }
 

@@ -39,10 +39,9 @@ void NumberReader::read(int64_t first, std::span<float> numbers, Digest *digest)
   file_.read(tensor_, dtype.bytes_of(static_cast<uint64_t>(first)), bytes);
   if (digest != nullptr) digest->add(bytes);
   if (is_f32 || numbers.empty()) return;
-  if (dtype.decode != nullptr) return decode_blocks(numbers);
+  if (dtype.coding != nullptr) return decode_blocks(numbers);
   const auto count = static_cast<int64_t>(numbers.size());
   const Tensor target = wrap_matrix(context_, LPT_FORMAT_F32, numbers.data(), 1, count);
-  if (dtype.is_block() && format_ == LPT_FORMAT_F32) return import_blocks(first, target.get());
   const Tensor source = dtype.is_block() ? make_matrix(context_, format_, 1, count)
                                          : wrap_matrix(context_, format_, raw_.data(), 1, count);
   if (dtype.is_block()) import_blocks(first, source.get());
@@ -53,7 +52,7 @@ void NumberReader::decode_blocks(std::span<float> numbers) const {
   const auto block = static_cast<size_t>(tensor_.dtype->block);
   const auto *bytes = reinterpret_cast<const uint8_t *>(raw_.data());
   for (size_t i = 0; i < numbers.size() / block; ++i) {
-    tensor_.dtype->decode(bytes + tensor_.dtype->bytes_of(i * block), &numbers[i * block]);
+    tensor_.dtype->coding->decode(bytes + tensor_.dtype->bytes_of(i * block), numbers.subspan(i * block, block));
   }
 }
 

@@ -45,31 +45,31 @@ constexpr Dtype block_of(std::string_view name, int32_t elements, int32_t bytes,
                          lpt_foreign_layout layout = 0) {
   return {name, bytes * 8, format, layout != 0, elements, layout};
 }
-constexpr Dtype decoded_block(std::string_view name, int32_t elements, int32_t bytes, DecodeBlock decode) {
-  return {name, bytes * 8, "f32", true, elements, 0, decode};
+constexpr Dtype coded_block(std::string_view name, int32_t elements, int32_t bytes, const BlockCoding &coding) {
+  return {name, bytes * 8, "f32", true, elements, 0, &coding};
 }
 // Blocks of gguf.constants.GGML_QUANT_SIZES, gguf 0.19.0. The missing numbers belong to removed types.
 constexpr GgmlBlock kGgmlBlocks[] = {
     {2, block_of("Q4_0", 32, 18, "int4_1x32", LPT_FOREIGN_LAYOUT_GGML)},
-    {3, block_of("Q4_1", 32, 20, "f32", LPT_FOREIGN_LAYOUT_GGML_Q4_1)},
-    {6, decoded_block("Q5_0", 32, 22, decode_q5_0)},
-    {7, decoded_block("Q5_1", 32, 24, decode_q5_1)},
+    {3, coded_block("Q4_1", 32, 20, kQ4_1)},
+    {6, coded_block("Q5_0", 32, 22, kQ5_0)},
+    {7, coded_block("Q5_1", 32, 24, kQ5_1)},
     {8, block_of("Q8_0", 32, 34, "int8_1x32", LPT_FOREIGN_LAYOUT_GGML)},
     {9, block_of("Q8_1", 32, 40)},
-    {10, decoded_block("Q2_K", 256, 84, decode_q2_k)},
-    {11, decoded_block("Q3_K", 256, 110, decode_q3_k)},
-    {12, decoded_block("Q4_K", 256, 144, decode_q4_k)},
-    {13, decoded_block("Q5_K", 256, 176, decode_q5_k)},
-    {14, decoded_block("Q6_K", 256, 210, decode_q6_k)},
+    {10, coded_block("Q2_K", 256, 84, kQ2_K)},
+    {11, coded_block("Q3_K", 256, 110, kQ3_K)},
+    {12, coded_block("Q4_K", 256, 144, kQ4_K)},
+    {13, coded_block("Q5_K", 256, 176, kQ5_K)},
+    {14, coded_block("Q6_K", 256, 210, kQ6_K)},
     {15, block_of("Q8_K", 256, 292)},
     {16, block_of("IQ2_XXS", 256, 66)},
     {17, block_of("IQ2_XS", 256, 74)},
     {18, block_of("IQ3_XXS", 256, 98)},
     {19, block_of("IQ1_S", 256, 50)},
-    {20, decoded_block("IQ4_NL", 32, 18, decode_iq4_nl)},
+    {20, coded_block("IQ4_NL", 32, 18, kIq4Nl)},
     {21, block_of("IQ3_S", 256, 110)},
     {22, block_of("IQ2_S", 256, 82)},
-    {23, decoded_block("IQ4_XS", 256, 136, decode_iq4_xs)},
+    {23, coded_block("IQ4_XS", 256, 136, kIq4Xs)},
     {29, block_of("IQ1_M", 256, 56)},
     {34, block_of("TQ1_0", 256, 54)},
     {35, block_of("TQ2_0", 256, 66)},

@@ -18,7 +18,7 @@ struct Dtype {
   bool is_float;                  // a tensor of this type is a matrix of values that can be cast
   int32_t block = 1;              // elements of a row that ggml stores together; safetensors has no type for blocks
   lpt_foreign_layout layout = 0;  // of a block that the library imports; otherwise 0
-  DecodeBlock decode = nullptr;   // of a block that this tool decodes to f32
+  const BlockCoding *coding = nullptr;  // of a block that this tool decodes to f32
 
   bool is_block() const { return block > 1; }
   // `elements` is a multiple of the block.

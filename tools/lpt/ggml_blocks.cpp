@@ -8,7 +8,7 @@ namespace tool {
 namespace {
 
 constexpr int kBlock = 32;
-constexpr int kSuperBlock = 256;
+constexpr int kSuperBlock = BlockParts::kMostElements;
 // Of IQ4_NL and IQ4_XS.
 constexpr int8_t kLevels[16] = {-127, -104, -83, -65, -49, -35, -22, -10, 1, 13, 25, 38, 53, 69, 89, 113};
 
@@ -22,21 +22,21 @@ float f16_at(const uint8_t *bytes) {
   return std::bit_cast<float>(sign | (exponent == 31 ? 255 : exponent + 112) << 23 | mantissa << 13);
 }
 
-// The scale and minimum of a sub-block.
+// The scale and minimum of a group.
 struct Scale {
   float factor = 0.0f;
   float minimum = 0.0f;
 };
 
-// Writes `elements` values. `scale_of` maps the index of a sub-block of `part` elements, `code_of` that of an element.
-template <int elements, int part, typename ScaleOf, typename CodeOf>
-void decode(float *values, ScaleOf scale_of, CodeOf code_of) {
-  for (int i = 0; i < elements / part; ++i) {
+// Fills the parts of a block. `scale_of` maps the index of a group of `group` elements, `code_of` that of an element.
+template <int elements, int group, typename ScaleOf, typename CodeOf>
+void fill(BlockParts &parts, ScaleOf scale_of, CodeOf code_of) {
+  for (int i = 0; i < elements / group; ++i) {
     const Scale scale = scale_of(i);
-    for (int j = i * part; j < (i + 1) * part; ++j) {
-      values[j] = scale.factor * static_cast<float>(code_of(j)) - scale.minimum;
-    }
+    parts.scales[i] = scale.factor;
+    parts.minima[i] = scale.minimum;
   }
+  for (int i = 0; i < elements; ++i) parts.codes[i] = static_cast<int8_t>(code_of(i));
 }
 
 // Four bits of element i. A run of `run` bytes has its first elements in the low halves, the next ones in the high halves.
@@ -62,19 +62,27 @@ Scale packed_scale(const uint8_t *block, int i) {
   return {f16_at(block) * static_cast<float>(scale), f16_at(block + 2) * static_cast<float>(minimum)};
 }
 
-}  // namespace
+// d, m, codes.
+void split_q4_1(const uint8_t *block, BlockParts &parts) {
+  fill<kBlock, kBlock>(
+      parts,
+      [&](int) {
+        return Scale{f16_at(block), -f16_at(block + 2)};
+      },
+      [&](int i) { return four_bits<16>(block + 4, i); });
+}
 
 // d, high bits, low bits.
-void decode_q5_0(const uint8_t *block, float *values) {
-  decode<kBlock, kBlock>(
-      values, [&](int) { return Scale{f16_at(block)}; },
+void split_q5_0(const uint8_t *block, BlockParts &parts) {
+  fill<kBlock, kBlock>(
+      parts, [&](int) { return Scale{f16_at(block)}; },
       [&](int i) { return (four_bits<16>(block + 6, i) | high_bit(block + 2, i)) - 16; });
 }
 
 // d, m, high bits, low bits.
-void decode_q5_1(const uint8_t *block, float *values) {
-  decode<kBlock, kBlock>(
-      values,
+void split_q5_1(const uint8_t *block, BlockParts &parts) {
+  fill<kBlock, kBlock>(
+      parts,
       [&](int) {
         return Scale{f16_at(block), -f16_at(block + 2)};
       },
@@ -82,16 +90,16 @@ void decode_q5_1(const uint8_t *block, float *values) {
 }
 
 // d, codes.
-void decode_iq4_nl(const uint8_t *block, float *values) {
-  decode<kBlock, kBlock>(
-      values, [&](int) { return Scale{f16_at(block)}; }, [&](int i) { return kLevels[four_bits<16>(block + 2, i)]; });
+void split_iq4_nl(const uint8_t *block, BlockParts &parts) {
+  fill<kBlock, kBlock>(
+      parts, [&](int) { return Scale{f16_at(block)}; }, [&](int i) { return kLevels[four_bits<16>(block + 2, i)]; });
 }
 
 // 16 scales and minima of four bits, codes, d, dmin.
-void decode_q2_k(const uint8_t *block, float *values) {
+void split_q2_k(const uint8_t *block, BlockParts &parts) {
   const float factor = f16_at(block + 80), minimum = f16_at(block + 82);
-  decode<kSuperBlock, 16>(
-      values,
+  fill<kSuperBlock, 16>(
+      parts,
       [&](int i) {
         return Scale{factor * static_cast<float>(block[i] & 15), minimum * static_cast<float>(block[i] >> 4)};
       },
@@ -99,11 +107,11 @@ void decode_q2_k(const uint8_t *block, float *values) {
 }
 
 // Inverted high bits, low bits, 16 scales of six bits: low halves in eight bytes, high pairs in four; d.
-void decode_q3_k(const uint8_t *block, float *values) {
+void split_q3_k(const uint8_t *block, BlockParts &parts) {
   const float factor = f16_at(block + 108);
   const uint8_t *low = block + 96, *high = low + 8;
-  decode<kSuperBlock, 16>(
-      values,
+  fill<kSuperBlock, 16>(
+      parts,
       [&](int i) {
         const int scale = (low[i % 8] >> i / 8 * 4 & 15) | (high[i % 4] >> i / 4 * 2 & 3) << 4;
         return Scale{factor * static_cast<float>(scale - 32)};
@@ -112,37 +120,59 @@ void decode_q3_k(const uint8_t *block, float *values) {
 }
 
 // d, dmin, scales, codes.
-void decode_q4_k(const uint8_t *block, float *values) {
-  decode<kSuperBlock, 32>(
-      values, [&](int i) { return packed_scale(block, i); }, [&](int i) { return four_bits<32>(block + 16, i); });
+void split_q4_k(const uint8_t *block, BlockParts &parts) {
+  fill<kSuperBlock, 32>(
+      parts, [&](int i) { return packed_scale(block, i); }, [&](int i) { return four_bits<32>(block + 16, i); });
 }
 
 // d, dmin, scales, high bits, low bits.
-void decode_q5_k(const uint8_t *block, float *values) {
-  decode<kSuperBlock, 32>(
-      values, [&](int i) { return packed_scale(block, i); },
+void split_q5_k(const uint8_t *block, BlockParts &parts) {
+  fill<kSuperBlock, 32>(
+      parts, [&](int i) { return packed_scale(block, i); },
       [&](int i) { return four_bits<32>(block + 48, i) | one_bit(block + 16, i) << 4; });
 }
 
 // Low four bits, high two bits, 16 signed scales, d.
-void decode_q6_k(const uint8_t *block, float *values) {
+void split_q6_k(const uint8_t *block, BlockParts &parts) {
   const float factor = f16_at(block + 208);
-  decode<kSuperBlock, 16>(
-      values, [&](int i) { return Scale{factor * static_cast<float>(static_cast<int8_t>(block[192 + i]))}; },
+  fill<kSuperBlock, 16>(
+      parts, [&](int i) { return Scale{factor * static_cast<float>(static_cast<int8_t>(block[192 + i]))}; },
       [&](int i) { return (four_bits<64>(block, i) | two_bits(block + 128, i) << 4) - 32; });
 }
 
 // d, high pairs of eight scales, their low halves, codes.
-void decode_iq4_xs(const uint8_t *block, float *values) {
+void split_iq4_xs(const uint8_t *block, BlockParts &parts) {
   const float factor = f16_at(block);
   const int high = block[2] | block[3] << 8;
-  decode<kSuperBlock, 32>(
-      values,
+  fill<kSuperBlock, 32>(
+      parts,
       [&](int i) {
         const int scale = (block[4 + i / 2] >> i % 2 * 4 & 15) | (high >> 2 * i & 3) << 4;
         return Scale{factor * static_cast<float>(scale - 32)};
       },
       [&](int i) { return kLevels[four_bits<16>(block + 8, i)]; });
+}
+
+}  // namespace
+
+const BlockCoding kQ4_1 = {32, true, 8, "int4_1x32", split_q4_1};
+const BlockCoding kQ5_0 = {32, false, 0, "int8_1x32", split_q5_0};
+const BlockCoding kQ5_1 = {32, true, 16, "int8_1x32", split_q5_1};
+const BlockCoding kQ2_K = {16, true, 2, "int2/1x16/f32", split_q2_k};
+const BlockCoding kQ3_K = {16, false, 0, "int4/1x16/f32", split_q3_k};
+const BlockCoding kQ4_K = {32, true, 8, "int4_1x32", split_q4_k};
+const BlockCoding kQ5_K = {32, true, 16, "int8_1x32", split_q5_k};
+const BlockCoding kQ6_K = {16, false, 0, "int8/1x16/f32", split_q6_k};
+const BlockCoding kIq4Nl = {32, false, 0, "int8_1x32", split_iq4_nl};
+const BlockCoding kIq4Xs = {32, false, 0, "int8_1x32", split_iq4_xs};
+
+void BlockCoding::decode(const uint8_t *block, std::span<float> values) const {
+  BlockParts parts;
+  split(block, parts);
+  for (size_t i = 0; i < values.size(); ++i) {
+    const size_t j = i / static_cast<size_t>(group);
+    values[i] = parts.scales[j] * static_cast<float>(parts.codes[i]) - parts.minima[j];
+  }
 }
 
 }  // namespace tool

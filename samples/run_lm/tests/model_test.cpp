@@ -109,46 +109,41 @@ TEST(Model, IsTheSameInGguf) {
   EXPECT_EQ(names(library.at("decoder")), names(written.at("decoder")));
 }
 
-TEST(Model, ReadsBlocksOfGguf) {
-  const tool_tests::Workplace workplace;
-  TinyModel model;
-  model.width = model.hidden = 256;
-  model.head_width = 64;
-  model.draw(7, false);
-  const std::map<std::string, tool_tests::GgufTensor> blocks = draw_blocks(model);
-  EXPECT_EQ(blocks.size(), 16u);
-  const LoadedModel loaded(write_gguf(workplace, "m.gguf", model, {.blocks = blocks, .tensors = {}, .entries = {}}));
-  const std::vector<int32_t> tokens = random_tokens(8, 20);
-  Decoder decoder = loaded.decoder();
-  EXPECT_LT(relative_difference(logits_of(decoder, tokens), model.logits(tokens)), kTolerance);
-  EXPECT_EQ(loaded.files.dtype("model.embed_tokens.weight")->name, "F32");
-}
+std::string name_of(const run_lm::SharedTensor &tensor) { return tool::format_name(lpt_tensor_format(tensor.get())); }
 
-// Blocks that are a format of LPT keep their codes, in layers, the head and the embedding.
+// Codes of blocks are kept in layers, the head and the embedding, except in an embedding with offsets.
 TEST(Model, KeepsBlocksOfGguf) {
   const tool_tests::Workplace workplace;
-  for (const bool is_tied : {false, true}) {
+  for (const auto &[is_tied, are_formats] : {std::pair(false, false), {true, false}, {false, true}, {true, true}}) {
     TinyModel model;
     model.width = model.hidden = 256;
     model.head_width = 64;
     model.is_tied = is_tied;
     model.draw(14, false);
-    const std::map<std::string, tool_tests::GgufTensor> blocks = draw_blocks(model, true);
+    const std::map<std::string, tool_tests::GgufTensor> blocks = draw_blocks(model, are_formats);
     LoadedModel loaded(write_gguf(workplace, is_tied ? "tied.gguf" : "untied.gguf", model,
                                   {.blocks = blocks, .tensors = {}, .entries = {}}));
     const std::vector<int32_t> tokens = random_tokens(15, 20);
     Decoder decoded = loaded.decoder();
     EXPECT_LT(relative_difference(logits_of(decoded, tokens), model.logits(tokens)), kTolerance);
-    loaded.weights = load_weights(loaded.context.get(), loaded.files, LPT_FORMAT_BF16, true);
-    std::set<lpt_format> formats = {lpt_tensor_format(loaded.weights.embedding.get()),
-                                    lpt_tensor_format(loaded.weights.head.get())};
+    loaded.weights = load_weights(loaded.context.get(), loaded.files, LPT_FORMAT_F32, true);
+    std::set<std::string> formats = {name_of(loaded.weights.head)};
+    size_t offsets = loaded.weights.head_offsets != nullptr ? 1 : 0;
     for (const run_lm::LayerWeights &layer : loaded.weights.layers) {
-      for (const auto &matrix : layer.matrices) formats.insert(lpt_tensor_format(matrix.get()));
+      for (const auto &matrix : layer.matrices) formats.insert(name_of(matrix));
+      for (const auto &one : layer.offsets) offsets += one != nullptr ? 1 : 0;
     }
-    const std::set<lpt_format> expected = {tool::find_format("int4_1x32"), tool::find_format("int8_1x32"),
-                                           tool::find_format("mxfp4")};
-    EXPECT_EQ(formats, expected);
-    Decoder kept = loaded.decoder();
+    const std::set<std::string> whole = {"int4_1x32", "int8_1x32", "mxfp4"},
+                                split = {"int2/1x16/f32", "int4/1x16/f32", "int4_1x32", "int8/1x16/f32", "int8_1x32"};
+    EXPECT_EQ(formats, are_formats ? whole : split);
+    EXPECT_EQ(offsets > 0, !are_formats);
+    EXPECT_EQ(loaded.files.dtype("model.embed_tokens.weight")->name, "F32");
+    const std::string whole_embedding = is_tied ? "int4_1x32" : "int8_1x32";
+    const std::string embedding = is_tied ? "f32" : "int8/1x16/f32";  // Q4_K, Q6_K
+    EXPECT_EQ(name_of(loaded.weights.embedding), are_formats ? whole_embedding : embedding);
+    const std::weak_ptr<lpt_tensor> stored = loaded.weights.embedding;
+    Decoder kept(loaded.context.get(), loaded.files.config(), std::move(loaded.weights), kInF32, 64);
+    EXPECT_EQ(stored.expired(), is_tied && are_formats);  // the head has the codes of the embedding
     EXPECT_LT(relative_difference(logits_of(kept, tokens), model.logits(tokens)), kTolerance);
   }
 }

@@ -314,11 +314,18 @@ std::map<std::string, tool_tests::GgufTensor> draw_blocks(TinyModel &model, bool
   struct Type {
     uint32_t number;
     std::vector<std::pair<size_t, uint16_t>> halves;
-    tool::DecodeBlock decode = tool::find_ggml_dtype(number)->decode;
+    void (*decode)(const uint8_t *block, float *values) = nullptr;  // null: by the tool
   };
-  const std::vector<Type> decoded = {
-      {12, {{0, 0x0D00}, {2, 0x18B0}}},   {14, {{208, 0x0400}}}, {6, {{0, 0x1EF6}}}, {13, {{0, 0x08EB}, {2, 0x18B0}}},
-      {10, {{80, 0x1D20}, {82, 0x2000}}}, {11, {{108, 0x1620}}}};
+  const std::vector<Type> decoded = {{12, {{0, 0x0D00}, {2, 0x18B0}}},
+                                     {14, {{208, 0x0400}}},
+                                     {6, {{0, 0x1EF6}}},
+                                     {13, {{0, 0x08EB}, {2, 0x18B0}}},
+                                     {10, {{80, 0x1D20}, {82, 0x2000}}},
+                                     {11, {{108, 0x1620}}},
+                                     {3, {{0, 0x22F1}, {2, 0xAE82}}},
+                                     {7, {{0, 0x1EEF}, {2, 0xAEB8}}},
+                                     {20, {{0, 0x1336}}},
+                                     {23, {{0, 0x031E}}}};
   const std::vector<Type> formats = {{2, {{0, 0x2800}}, decode_q4_0_of_scale},
                                      {8, {{0, 0x1000}}, decode_q8_0_of_scale},
                                      {39, {{0, 0x3A7A}}, decode_mxfp4_of_scale}};
@@ -338,7 +345,10 @@ std::map<std::string, tool_tests::GgufTensor> draw_blocks(TinyModel &model, bool
         bytes[i * size + offset] = static_cast<char>(half & 255);
         bytes[i * size + offset + 1] = static_cast<char>(half >> 8);
       }
-      type.decode(reinterpret_cast<const uint8_t *>(&bytes[i * size]), &stored[i * static_cast<size_t>(dtype.block)]);
+      const auto *block = reinterpret_cast<const uint8_t *>(&bytes[i * size]);
+      const auto out =
+          std::span(stored).subspan(i * static_cast<size_t>(dtype.block), static_cast<size_t>(dtype.block));
+      type.decode != nullptr ? type.decode(block, out.data()) : dtype.coding->decode(block, out);
     }
     Values indices = values;
     std::iota(indices.numbers.begin(), indices.numbers.end(), 0.0f);

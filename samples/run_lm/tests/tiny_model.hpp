@@ -55,9 +55,9 @@ struct GgufParts {
   bool has_tokenizer = true;  // the byte-level one
 };
 
-// Draws random blocks for the matrices, whose columns are a multiple of 256: of six types that are decoded, or of three that are a
-// format of LPT. The model gets their values.
-std::map<std::string, tool_tests::GgufTensor> draw_blocks(TinyModel &model, bool are_formats = false);
+// Draws random blocks for the matrices, whose columns are a multiple of 256: of ten types that are split into
+// codes, scales and minima, or of three that are a format of LPT. The model gets their values.
+std::map<std::string, tool_tests::GgufTensor> draw_blocks(TinyModel &model, bool are_formats);
 
 // Writes the same model as llama.cpp writes it: with q and k for rotations of adjacent columns. Returns its path.
 std::string write_gguf(const tool_tests::Workplace &workplace, const std::string &name, const TinyModel &model,
