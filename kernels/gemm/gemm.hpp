@@ -47,4 +47,7 @@ std::span<const KernelEntry<GemmRequest>> gemm_kernels();
 std::span<const KernelEntry<GemmRequest>> sparse_gemm_kernels();
 constexpr int64_t kMaxSparseRows = 8;
 
+// Rows that gemm_rows_x86_avx2 multiplies by a panel in registers: with four vectors of b they have 12 sums.
+constexpr int64_t kRowsInRegisters = 3;
+
 }  // namespace lpt

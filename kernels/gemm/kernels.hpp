@@ -17,6 +17,8 @@ void gemm_tensor_core_ref(const GemmRequest &request);
 size_t gemm_scratch_tensor_core_ref(const GemmRequest &request);
 void gemm_any_x86_avx2(const GemmRequest &request);
 size_t gemm_scratch_x86_avx2(const GemmRequest &request);
+void gemm_rows_x86_avx2(const GemmRequest &request);
+size_t gemm_scratch_rows_x86_avx2(const GemmRequest &request);
 void gemm_groups_x86_avx2(const GemmRequest &request);
 size_t gemm_scratch_groups_x86_avx2(const GemmRequest &request);
 void gemm_any_x86_avx512(const GemmRequest &request);

@@ -249,6 +249,17 @@ const char *unsupported_integers(const MatrixView &view, int64_t k) {
   return request.c.column_stride == 1 ? nullptr : "columns of c are not adjacent";
 }
 
+// Panels that are expanded to memory are faster with more rows: for two tiles, or one if a decoded vector takes many instructions.
+[[maybe_unused]] const char *unsupported_few_rows(const GemmRequest &request) {
+  if (const char *reason = unsupported_common(request, true)) return reason;
+  if (request.b.layout != Layout::kPanels) return "b is not packed";
+  const Format &format = request.b.format;
+  if (panel_blocks(format, request.k) > 1 && format.block_columns < 4) return "blocks of scales are shorter than 4";
+  const bool is_cheap = format.element == LPT_FORMAT_BF16 || panel_kind(format.element) == PanelKind::kNibbles ||
+                        (has_element(format.element) && element_of(format.element).is_integer);
+  return request.m > (is_cheap ? 2 : 1) * kRowsInRegisters ? "more rows than repay decoding in registers" : nullptr;
+}
+
 [[maybe_unused]] const char *unsupported_packed_groups(const GemmRequest &request) {
   if (const char *reason = unsupported_groups(request)) return reason;
   if (request.b.layout != Layout::kPanels) return "b is not packed";
@@ -300,11 +311,14 @@ std::span<const KernelEntry<GemmRequest>> gemm_kernels() {
     {"gemm_panels_x86_avx512_bf16", kCpuAvx512 | kCpuAvx512Bf16, unsupported_bf16_panels, gemm_panels_x86_avx512_bf16,
      gemm_scratch_panels_x86_avx512_bf16},
 #endif
+#if defined(LPT_HAVE_X86_AVX2)
+    {"gemm_groups_x86_avx2", kCpuAvx2, unsupported_packed_groups, gemm_groups_x86_avx2, gemm_scratch_groups_x86_avx2},
+    {"gemm_rows_x86_avx2", kCpuAvx2, unsupported_few_rows, gemm_rows_x86_avx2, gemm_scratch_rows_x86_avx2},
+#endif
 #if defined(LPT_HAVE_X86_AVX512)
     {"gemm_any_x86_avx512", kCpuAvx512, unsupported_f32_panels, gemm_any_x86_avx512, gemm_scratch_x86_avx512},
 #endif
 #if defined(LPT_HAVE_X86_AVX2)
-    {"gemm_groups_x86_avx2", kCpuAvx2, unsupported_packed_groups, gemm_groups_x86_avx2, gemm_scratch_groups_x86_avx2},
     {"gemm_any_x86_avx2", kCpuAvx2, unsupported_f32_panels, gemm_any_x86_avx2, gemm_scratch_x86_avx2},
 #endif
 #if defined(LPT_HAVE_ARM_NEON)

@@ -233,7 +233,7 @@ const KernelEntry<GemmRequest> *find_kernel(const std::string &name) {
 
 void run_row(const KernelEntry<GemmRequest> &kernel, GemmRequest request) {
   GemmRequest whole = request;  // a part may have fewer rows than the kernel supports
-  whole.m = std::max<int64_t>(request.m, kGemmRowUnit);
+  if (!takes(kernel, request)) whole.m = std::max<int64_t>(request.m, kGemmRowUnit);
   ASSERT_TRUE(takes(kernel, whole)) << kernel.name << ": " << kernel.unsupported_reason(whole);
   Guarded scratch(kernel.scratch_bytes(request));
   request.scratch = reinterpret_cast<std::byte *>(scratch.data());

@@ -99,8 +99,13 @@ inline __m256 decode_e8m0fnu(__m256i codes) {
 inline __m256 load_scales(lpt_format format, const uint8_t *from, int64_t count) {
   if (format == LPT_FORMAT_F32) return _mm256_maskload_ps(reinterpret_cast<const float *>(from), first8(count));
   const __m128i codes = load_bytes(from, count);
-  return format == LPT_FORMAT_E8M0FNU ? decode_e8m0fnu(_mm256_cvtepu8_epi32(codes))
-                                      : decode_floats(_mm_cvtepu8_epi16(codes), kElementE4m3fn);
+  if (format == LPT_FORMAT_E8M0FNU) return decode_e8m0fnu(_mm256_cvtepu8_epi32(codes));
+  const __m128i is_nan = _mm_cmpeq_epi8(codes, _mm_set1_epi8(0x7F));
+  if (_mm_movemask_epi8(_mm_or_si128(codes, is_nan)) != 0)
+    return decode_floats(_mm_cvtepu8_epi16(codes), kElementE4m3fn);
+  // The bits of positive numbers are those of an f32 whose exponent is 120 too small.
+  const __m256i bits = _mm256_slli_epi32(_mm256_cvtepu8_epi32(codes), 20);
+  return _mm256_mul_ps(_mm256_castsi256_ps(bits), _mm256_set1_ps(0x1p120f));
 }
 
 // Rounds to nearest, ties to even. NaN is preserved.

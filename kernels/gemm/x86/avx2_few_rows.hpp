@@ -8,8 +8,6 @@
 namespace lpt {
 namespace {
 
-constexpr int64_t kFewTileRows = 3;  // with four vectors of b: 12 sums
-
 enum class PanelScaling { kNone, kScales, kZerosAndScales };
 
 // A sink of DecodeAvx2 that adds up products in the order of k.
@@ -92,11 +90,6 @@ template <int kRows, PanelScaling kScaling>
 template <typename Isa>
 class FewRowsGemm {
  public:
-  static bool takes(const GemmRequest &request) {
-    if (request.b.layout != Layout::kPanels || request.m > most_rows(request.b.format.element)) return false;
-    return panel_blocks(request.b.format, request.k) <= 1 || request.b.format.block_columns >= 4;
-  }
-
   static void multiply(const GemmRequest &request) {
     FewRowsGemm gemm(request);
     gemm.layout_.blocking.columns = request.n;
@@ -123,7 +116,8 @@ class FewRowsGemm {
     epilogue.row_factors = layout_.row_factors;
     epilogue.column_factors = factors;
     for (int64_t row = 0; row < area.rows;) {  // tiles of nearly equal size
-      const int64_t tiles = (area.rows - row + kFewTileRows - 1) / kFewTileRows, count = (area.rows - row) / tiles;
+      const int64_t tiles = (area.rows - row + kRowsInRegisters - 1) / kRowsInRegisters,
+                    count = (area.rows - row) / tiles;
       multiply_rows(count, reader, row, epilogue);
       epilogue.c += count * epilogue.row_bytes;
       epilogue.row_factors += count;
@@ -132,13 +126,6 @@ class FewRowsGemm {
   }
 
  private:
-  // With more rows, expanded panels are faster: with more than two tiles, or one if a decoded vector takes many instructions.
-  static int64_t most_rows(lpt_format element) {
-    const bool is_cheap = element == LPT_FORMAT_BF16 || panel_kind(element) == PanelKind::kNibbles ||
-                          (has_element(element) && element_of(element).is_integer);
-    return is_cheap ? 2 * kFewTileRows : kFewTileRows;
-  }
-
   explicit FewRowsGemm(const GemmRequest &request)
       : request_(request),
         a_(operand_of(request.a, !request.is_a_transposed, request.first_row, request.k, a_values_)),

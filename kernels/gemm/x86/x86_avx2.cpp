@@ -100,10 +100,12 @@ struct FloatTiles : Avx2 {
 
 }  // namespace
 
-void gemm_any_x86_avx2(const GemmRequest &request) {
-  FewRowsGemm<FloatTiles>::takes(request) ? FewRowsGemm<FloatTiles>::multiply(request) : multiply<FloatTiles>(request);
-}
+void gemm_any_x86_avx2(const GemmRequest &request) { multiply<FloatTiles>(request); }
 
 size_t gemm_scratch_x86_avx2(const GemmRequest &request) { return scratch_bytes_of<FloatTiles>(request); }
+
+void gemm_rows_x86_avx2(const GemmRequest &request) { FewRowsGemm<FloatTiles>::multiply(request); }
+
+size_t gemm_scratch_rows_x86_avx2(const GemmRequest &request) { return scratch_bytes_of<FloatTiles>(request); }
 
 }  // namespace lpt

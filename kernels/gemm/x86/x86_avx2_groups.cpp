@@ -232,18 +232,21 @@ class GroupGemm {
                  panel * panel_bytes(panel_kind(request_.b.format.element), request_.k);
     tile.row_bytes = layout_.row_bytes;
     tile.groups = layout_.groups.count;
-    tile.column_scales = layout_.column_scales;
     tile.steps = layout_.groups.steps;
     tile.group_steps = layout_.groups.group_steps;
     set_values(tile);
-    write_column_scales(panel);
+    tile.column_scales = column_scales_of(panel);
     if (request_.b.format.has_zero_point()) {
       write_column_offsets(panel);
       tile.column_offsets = layout_.column_offsets;
     }
     alignas(32) float factors[kPanelLanes] = {};
     const float unit = static_cast<float>(request_.alpha) / static_cast<float>(1 << b_integers_.fraction_bits);
-    for (int64_t l = 0; l < area.columns; ++l) factors[l] = lane_factor(request_.b, lane + l, request_.k) * unit;
+    const bool is_scaled = request_.b.format.has_block_scale() && !is_scaled_along_k(request_.b, true, request_.k);
+    const float factor = lane_factor(request_.b, lane, request_.k) * unit;
+    for (int64_t l = 0; l < area.columns; ++l) {
+      factors[l] = is_scaled ? lane_factor(request_.b, lane + l, request_.k) * unit : factor;
+    }
     TileEpilogue epilogue = epilogue_of(request_, area);
     epilogue.column_factors = factors;
     for (int64_t row = 0; row < area.rows;) {  // tiles of nearly equal size
@@ -263,10 +266,11 @@ class GroupGemm {
   void pack_row(int64_t lane, uint8_t *to, int32_t *starts) const {
     const Element element = element_of(request_.a.format.element);
     const auto *const data = static_cast<const uint8_t *>(request_.a.data);
-    const int64_t first = lane * request_.a.row_stride, group_steps = layout_.groups.group_steps;
-    int8_t values[4 * kStepsAtOnce];
+    const int64_t first = lane * request_.a.row_stride, step_bytes = is_nibbles_ ? 4 : 8;
     const int32_t factor = request_.b.format.has_zero_point() ? -1 : -offset_;
+    alignas(32) int8_t values[4 * kStepsAtOnce];
     int32_t sum = 0;
+    int64_t left = layout_.groups.group_steps;  // steps of the group
     for (int64_t step = 0; step < layout_.groups.steps; step += kStepsAtOnce) {
       const int64_t steps = min_i64(kStepsAtOnce, layout_.groups.steps - step);
       const int64_t count = min_i64(4 * steps, request_.k - 4 * step);
@@ -278,16 +282,17 @@ class GroupGemm {
         }
       }
       for (int64_t i = count; i < 4 * steps; ++i) values[i] = 0;
+      write_steps(values, steps, to + step * step_bytes);
       for (int64_t s = 0; s < steps; ++s) {
         const int8_t *const four = values + 4 * s;
         sum += four[0] + four[1] + four[2] + four[3];
-        if ((step + s + 1) % group_steps == 0 || step + s + 1 == layout_.groups.steps) {
-          *starts++ = factor * sum;
-          sum = 0;
-        }
+        if (--left > 0) continue;
+        *starts++ = factor * sum;
+        sum = 0;
+        left = layout_.groups.group_steps;
       }
-      write_steps(values, steps, to + step * layout_.row_bytes / layout_.groups.steps);
     }
+    if (left < layout_.groups.group_steps) *starts = factor * sum;
   }
 
   void write_steps(const int8_t *values, int64_t steps, uint8_t *to) const {
@@ -329,9 +334,13 @@ class GroupGemm {
   // Returns log2 of the groups that share a scale or a zero point of b.
   int32_t block_shift() const { return shift_of(request_.b.format.block_columns) - layout_.groups.shift; }
 
-  void write_column_scales(int64_t panel) const {
+  // Returns the scales of groups of a panel as f32, in the scratch if they are not stored so.
+  const float *column_scales_of(int64_t panel) const {
     const GroupScales scales = group_scales_of(request_.b, request_.k);
     const int64_t bytes = scale_bytes(scales.format), blocks = panel_blocks(request_.b.format, request_.k);
+    if (scales.is_along_k && scales.format == LPT_FORMAT_F32 && block_shift() == 0) {
+      return reinterpret_cast<const float *>(scales.data) + panel * blocks * kPanelLanes;
+    }
     for (int64_t group = 0; group < layout_.groups.count; ++group) {
       for (int64_t l = 0; l < kPanelLanes; l += 8) {
         __m256 each = _mm256_set1_ps(1.0f);
@@ -342,6 +351,7 @@ class GroupGemm {
         _mm256_storeu_ps(layout_.column_scales + group * kPanelLanes + l, each);
       }
     }
+    return layout_.column_scales;
   }
 
   void write_column_offsets(int64_t panel) const {
