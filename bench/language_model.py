@@ -29,10 +29,12 @@ from step import Error, completed, count
 
 PROMPT, DECODED = 512, 64  # tokens
 PEERS = ("Q4_0", "Q4_K_M")
-FORMATS = {"Q4_0 of GGUF": ("bf16", "int8_1x32"), "int4_1x128": ("bf16", "int8_1x32"), "int4_1x32": ("bf16", "int8_1x32"),
+FORMATS = {"Q4_0 of GGUF": ("bf16", "int8_1x32"), "Q4_K_M of GGUF": ("bf16", "int8_1x32"), "int4_1x128": ("bf16", "int8_1x32"), "int4_1x32": ("bf16", "int8_1x32"),
            "nvfp4": ("bf16", "int8_1x32", "nvfp4"), "e4m3fn_row": ("bf16", "e4m3fn_row")}  # weights: activations
 MODELS = {"small": "SmolLM2-135M", "large": "1.07 G random weights"}
-HEAD_BYTES = 1.125  # per weight of int8_1x32, the head of run_lm
+HEAD_BYTES = 1.125  # per weight of int8_1x32, the head of run_lm quantize
+# Per weight of a block in run_lm: codes of 4 or 8 bits, f32 scales of 16 or 32 weights, and f32 offsets of Q4_K and Q5_K.
+BLOCK_BYTES = {"Q4_0": 0.625, "Q8_0": 1.125, "Q4_K": 0.75, "Q5_K": 1.25, "Q6_K": 1.25, "Q5_0": 1.125, "Q5_1": 1.25}
 SHAPE = {"embedding_length": 2048, "feed_forward_length": 5632, "block_count": 22, "attention.head_count": 32,
          "attention.head_count_kv": 4, "rope.dimension_count": 64}
 RATES = re.compile(r"prefill: (\d+) tokens, ([\d.]+) tokens/s; decode: \d+ tokens, ([\d.]+) tokens/s")
@@ -145,18 +147,21 @@ def run_lm(program, model, activations, prompt, threads):
     return float(found[2]), float(found[3])
 
 
-def sizes_of(path):
-    """The parameters of the layers and of the head, and the bytes of both in a GGUF file."""
+def sizes_of(path, is_loaded=False):
+    """The parameters of the layers and of the head, and the bytes of both in a GGUF file, or in run_lm."""
     import gguf
+
+    def bytes_of(tensor):
+        return BLOCK_BYTES[tensor.tensor_type.name] * int(tensor.n_elements) if is_loaded else int(tensor.n_bytes)
     layers = head = layer_bytes = head_bytes = 0
     tensors = gguf.GGUFReader(path).tensors
     is_tied = all(tensor.name != "output.weight" for tensor in tensors)
     for tensor in tensors:
         if tensor.name == ("token_embd.weight" if is_tied else "output.weight"):
-            head, head_bytes = int(tensor.n_elements), int(tensor.n_bytes)
+            head, head_bytes = int(tensor.n_elements), bytes_of(tensor)
         elif tensor.name.startswith("blk.") and len(tensor.shape) == 2:
             layers += int(tensor.n_elements)
-            layer_bytes += int(tensor.n_bytes)
+            layer_bytes += bytes_of(tensor)
     return layers, head, layer_bytes, head_bytes
 
 
@@ -173,14 +178,15 @@ def runners_of(model, folder, settings):
         makers.append(lambda threads, peer=peer, path=path, sizes=sizes_of(path)[2:]: Runner(
             f"llama.cpp {peer}", *sizes, lambda: run_llama(bench, path, threads)))
     for name, kinds in FORMATS.items():
-        if name == "Q4_0 of GGUF":
-            path, weight_bytes = folder / f"{model.stem}-Q4_0.gguf", 0.625  # int4_1x32 in memory
+        if name.endswith(" of GGUF"):
+            path = folder / f"{model.stem}-{name.removesuffix(' of GGUF')}.gguf"
+            sizes = sizes_of(path, is_loaded=True)[2:]
         else:
             path = folder / f"{model.stem}-{name}"
             text = run([program, "quantize", "--model", model, "--format", name, "--method", "nearest", "--out", path]).stdout
-            weight_bytes = float(re.search(r"([\d.]+) bytes per weight", text)[1])
+            sizes = float(re.search(r"([\d.]+) bytes per weight", text)[1]) * layers, HEAD_BYTES * head
         for activations in kinds:
-            makers.append(lambda threads, name=name, path=path, sizes=(weight_bytes * layers, HEAD_BYTES * head),
+            makers.append(lambda threads, name=name, path=path, sizes=sizes,
                           activations=activations: Runner(f"LPT {name}, {activations}", *sizes, lambda: run_lm(
                               program, path, activations, prompt, threads)))
     return makers

@@ -74,8 +74,8 @@ class Decoder {
   std::function<void(size_t layer, const lpt_tensor *queries, const lpt_tensor *keys)> observe_attention;
 
  private:
-  // A matrix of linear layers. Its product with an input is that of `values`, plus that of `offsets` with the sums of groups of
-  // adjacent columns of the input.
+  // A matrix of linear layers. The output is input · valuesᵀ, plus sums · offsetsᵀ for the sums of groups of adjacent columns of
+  // the input.
   struct Operand {
     tool::Tensor values;   // packed
     tool::Tensor offsets;  // packed; null: none
