@@ -238,7 +238,8 @@ def table_of(name, by_threads, read_rates, rounds):
     rates = ", ".join(f"{read_rates[threads]:.1f} GB/s on {count(threads)}" for threads in by_threads)
     picture = {"kind": "bars", "title": f"{name}: new tokens per second", "axis": "tokens/s", "labels": columns[0],
                "series": [column for column in columns if column.startswith("decode,")]}
-    unit = f"tokens/s, medians of {rounds} rounds; reads of memory: {rates}"
+    runs = "one round" if rounds == 1 else f"medians of {rounds} rounds"
+    unit = f"tokens/s, {runs}; reads of memory: {rates}"
     return {"unit": unit, "columns": columns, "rows": list(rows.values()), "picture": picture}
 
 
