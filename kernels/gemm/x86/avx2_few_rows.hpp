@@ -49,8 +49,10 @@ struct RowSums {
         const auto *const from = reinterpret_cast<const __m128i *>(reader.zeros + block * kPanelLanes + 8 * e);
         zeros[e] = _mm256_cvtepi32_ps(_mm256_cvtepu8_epi32(_mm_loadl_epi64(from)));
       }
+      scales[e] = _mm256_set1_ps(1.0f);
+      if (reader.scales == nullptr) continue;
       const uint8_t *const from = reader.scales + block * reader.scale_bytes + e * reader.scale_bytes / 4;
-      scales[e] = reader.scales == nullptr ? _mm256_set1_ps(1.0f) : load_scales(reader.scale_format, from, 8);
+      scales[e] = load_scales(reader.scale_format, from, 8);
     }
   }
 

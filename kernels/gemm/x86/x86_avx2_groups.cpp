@@ -1,4 +1,4 @@
-// GEMM of small integers with scales for groups of k and packed b, for CPUs without AVX-512.
+// GEMM of small integers with scales for groups of k and packed b, for CPUs without VNNI.
 //
 //   c(i, j) = sum over groups g of float(sum over p in g of a(i, p) · b(p, j)) · (a's scale(i, g) · b's scale(g, j))
 //
