@@ -4,6 +4,7 @@
 
 #include "kernels/common/simd_avx2.hpp"
 #include "kernels/gemm/operand.hpp"
+#include "kernels/gemm/panels.hpp"
 
 namespace lpt {
 namespace {
@@ -118,6 +119,16 @@ inline __m128i round_to_bf16(__m256 value) {
   const __m256i halves = _mm256_srli_epi32(_mm256_blendv_epi8(rounded, quiet, is_nan), 16);
   const __m256i packed = _mm256_packus_epi32(halves, halves);  // packs within each 128-bit half
   return _mm256_castsi256_si128(_mm256_permute4x64_epi64(packed, 0x08));
+}
+
+// Writes the factors of the sums of the lanes of a panel, times `unit`: lane_factor() of `count` lanes, 0 for the others.
+inline void write_panel_factors(const MatrixView &view, int64_t lane, int64_t count, int64_t k, float unit,
+                                float (&to)[kPanelLanes]) {
+  const bool differ = view.format.has_block_scale() && !is_scaled_along_k(view, true, k);
+  const float first = lane_factor(view, lane, k) * unit;
+  for (int64_t l = 0; l < kPanelLanes; ++l) {
+    to[l] = l >= count ? 0.0f : differ ? lane_factor(view, lane + l, k) * unit : first;
+  }
 }
 
 // Operations on vectors that the kernels share.

@@ -94,28 +94,28 @@ class FewRowsGemm {
  public:
   static void multiply(const GemmRequest &request) {
     FewRowsGemm gemm(request);
-    gemm.layout_.blocking.columns = request.n;
-    gemm.layout_.blocking.span = kPanelLanes;
-    run_driver(request, gemm.layout_.blocking, gemm);
+    const GemmBlocking blocking = {
+        .rows = request.m, .row_space = request.m, .columns = request.n, .depth = request.k, .span = kPanelLanes};
+    run_driver(request, blocking, gemm);
   }
+
+  static size_t scratch_bytes(const GemmRequest &request) { return Scratch(request).bytes; }
 
   void pack_columns(int64_t, int64_t) const {}
 
   void pack_rows(int64_t row, int64_t rows, const Depth &) const {
-    pack<Isa, 1>(a_, row, rows, layout_.a_panels);
-    for (int64_t i = 0; i < rows; ++i) layout_.row_factors[i] = lane_factor(a_, row + i);
+    pack<Isa, 1>(a_, row, rows, scratch_.rows);
+    for (int64_t i = 0; i < rows; ++i) scratch_.row_factors[i] = lane_factor(a_, row + i);
   }
 
   void multiply(const GemmArea &area, const Depth &) const {
     const int64_t lane = request_.first_column + area.column;
     PanelReader reader = panel_reader(request_.b, lane / kPanelLanes, request_.k);
     reader.values = b_values_;
-    alignas(32) float factors[kPanelLanes] = {};
-    for (int64_t l = 0; l < area.columns; ++l) {
-      factors[l] = lane_factor(request_.b, lane + l, request_.k) * static_cast<float>(request_.alpha);
-    }
+    alignas(32) float factors[kPanelLanes];
+    write_panel_factors(request_.b, lane, area.columns, request_.k, static_cast<float>(request_.alpha), factors);
     TileEpilogue epilogue = epilogue_of(request_, area);
-    epilogue.row_factors = layout_.row_factors;
+    epilogue.row_factors = scratch_.row_factors;
     epilogue.column_factors = factors;
     for (int64_t row = 0; row < area.rows;) {  // tiles of nearly equal size
       const int64_t tiles = (area.rows - row + kRowsInRegisters - 1) / kRowsInRegisters,
@@ -128,10 +128,25 @@ class FewRowsGemm {
   }
 
  private:
+  // Packed rows of a and their factors, in the scratch.
+  struct Scratch {
+    uint32_t *rows;
+    float *row_factors;
+    size_t bytes;
+
+    explicit Scratch(const GemmRequest &request) {
+      ScratchParts parts(request.scratch);
+      const int64_t space = round_up(request.m, Isa::kVector);
+      rows = parts.take<uint32_t>(space * request.k);
+      row_factors = parts.take<float>(space);
+      bytes = parts.bytes();
+    }
+  };
+
   explicit FewRowsGemm(const GemmRequest &request)
       : request_(request),
         a_(operand_of(request.a, !request.is_a_transposed, request.first_row, request.k, a_values_)),
-        layout_(request) {
+        scratch_(request) {
     set_values(request.b.format.element, b_values_);
   }
 
@@ -143,9 +158,10 @@ class FewRowsGemm {
   template <int kRows>
   void multiply_rows(const PanelReader &reader, int64_t row, const TileEpilogue &epilogue) const {
     constexpr int64_t kLanes = Isa::kTileRows;  // of a panel of a
+    static_assert(kLanes == RowSums<kRows, PanelScaling::kNone>::kStride);
     const uint32_t *rows[kRows];
     for (int64_t i = 0; i < kRows; ++i) {
-      rows[i] = layout_.a_panels + (row + i) / kLanes * kLanes * layout_.steps + (row + i) % kLanes;
+      rows[i] = scratch_.rows + (row + i) / kLanes * kLanes * request_.k + (row + i) % kLanes;
     }
     if (reader.zeros != nullptr) {
       return multiply_panel<kRows, PanelScaling::kZerosAndScales>(reader, rows, epilogue);
@@ -157,7 +173,7 @@ class FewRowsGemm {
   const GemmRequest &request_;
   ValueTable a_values_, b_values_ = {};
   Operand a_;
-  BlockedLayout<Isa> layout_;
+  Scratch scratch_;
 };
 
 }  // namespace

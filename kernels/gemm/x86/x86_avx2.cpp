@@ -106,6 +106,8 @@ size_t gemm_scratch_x86_avx2(const GemmRequest &request) { return scratch_bytes_
 
 void gemm_rows_x86_avx2(const GemmRequest &request) { FewRowsGemm<FloatTiles>::multiply(request); }
 
-size_t gemm_scratch_rows_x86_avx2(const GemmRequest &request) { return scratch_bytes_of<FloatTiles>(request); }
+size_t gemm_scratch_rows_x86_avx2(const GemmRequest &request) {
+  return FewRowsGemm<FloatTiles>::scratch_bytes(request);
+}
 
 }  // namespace lpt

@@ -26,7 +26,6 @@ struct GroupLayout {
   int32_t *row_starts;              // of groups: -offset · (sum of the row); with zero points -(sum of the row)
   float *row_scales, *row_factors;  // of groups; of rows
   float *column_scales;             // kPanelLanes for each group
-  int32_t *column_offsets;          // the same: the zero points, if b has them
   size_t scratch_bytes;
 
   explicit GroupLayout(const GemmRequest &request)
@@ -40,7 +39,6 @@ struct GroupLayout {
     row_scales = parts.take<float>(blocking.row_space * groups.count);
     row_factors = parts.take<float>(blocking.row_space);
     column_scales = parts.take<float>(kPanelLanes * groups.count);
-    column_offsets = parts.take<int32_t>(request.b.format.has_zero_point() ? kPanelLanes * groups.count : 0);
     scratch_bytes = parts.bytes();
   }
 };
@@ -53,7 +51,8 @@ struct GroupTile {
   const float *row_scales;
   int64_t groups;
   const float *column_scales;
-  const int32_t *column_offsets;
+  const uint8_t *zeros;            // zero points, kPanelLanes for each block; NULL: none
+  int32_t block_shift;             // log2 of the groups that share a scale or a zero point of b
   alignas(16) uint8_t values[16];  // value + offset, by code
   int64_t steps, group_steps;
   int64_t pair_steps;  // whose sums of pairs fit int16
@@ -81,9 +80,9 @@ struct NibbleSums {
 
   [[gnu::always_inline]] static __m256i start(const GroupTile &tile, int64_t group, int e, int i) {
     const __m256i sum = _mm256_set1_epi32(tile.row_starts[i * tile.groups + group]);
-    if (tile.column_offsets == nullptr) return sum;
-    const auto *const from = reinterpret_cast<const __m256i *>(tile.column_offsets + group * kPanelLanes + 8 * e);
-    return _mm256_mullo_epi32(sum, _mm256_loadu_si256(from));
+    if (tile.zeros == nullptr) return sum;
+    const uint8_t *const from = tile.zeros + (group >> tile.block_shift) * kPanelLanes + 8 * e;
+    return _mm256_mullo_epi32(sum, _mm256_cvtepu8_epi32(_mm_loadl_epi64(reinterpret_cast<const __m128i *>(from))));
   }
 
   // The assembly is an addition of words. gcc 12 would copy each sum to another register and back in every step.
@@ -209,6 +208,13 @@ class GroupGemm {
         b_integers_(integers_of(request.b.format.element)),
         is_nibbles_(panel_kind(request.b.format.element) == PanelKind::kNibbles) {
     for (const int8_t value : b_integers_.value) offset_ = value < -offset_ ? -value : offset_;
+    tile_.row_bytes = layout_.row_bytes;
+    tile_.groups = layout_.groups.count;
+    tile_.steps = layout_.groups.steps;
+    tile_.group_steps = layout_.groups.group_steps;
+    set_values();
+    tile_.block_shift =
+        request.b.format.has_block_scale() ? shift_of(request.b.format.block_columns) - layout_.groups.shift : 0;
   }
 
   void run() { run_driver(request_, layout_.blocking, *this); }
@@ -227,26 +233,15 @@ class GroupGemm {
 
   void multiply(const GemmArea &area, const Depth &) const {
     const int64_t lane = request_.first_column + area.column, panel = lane / kPanelLanes;
-    GroupTile tile = {};
+    const int64_t blocks = panel_blocks(request_.b.format, request_.k);
+    GroupTile tile = tile_;
     tile.panel = static_cast<const uint8_t *>(request_.b.data) +
                  panel * panel_bytes(panel_kind(request_.b.format.element), request_.k);
-    tile.row_bytes = layout_.row_bytes;
-    tile.groups = layout_.groups.count;
-    tile.steps = layout_.groups.steps;
-    tile.group_steps = layout_.groups.group_steps;
-    set_values(tile);
     tile.column_scales = column_scales_of(panel);
-    if (request_.b.format.has_zero_point()) {
-      write_column_offsets(panel);
-      tile.column_offsets = layout_.column_offsets;
-    }
-    alignas(32) float factors[kPanelLanes] = {};
+    if (request_.b.format.has_zero_point()) tile.zeros = request_.b.zero_points + panel * blocks * kPanelLanes;
+    alignas(32) float factors[kPanelLanes];
     const float unit = static_cast<float>(request_.alpha) / static_cast<float>(1 << b_integers_.fraction_bits);
-    const bool is_scaled = request_.b.format.has_block_scale() && !is_scaled_along_k(request_.b, true, request_.k);
-    const float factor = lane_factor(request_.b, lane, request_.k) * unit;
-    for (int64_t l = 0; l < area.columns; ++l) {
-      factors[l] = is_scaled ? lane_factor(request_.b, lane + l, request_.k) * unit : factor;
-    }
+    write_panel_factors(request_.b, lane, area.columns, request_.k, unit, factors);
     TileEpilogue epilogue = epilogue_of(request_, area);
     epilogue.column_factors = factors;
     for (int64_t row = 0; row < area.rows;) {  // tiles of nearly equal size
@@ -320,32 +315,28 @@ class GroupGemm {
     }
   }
 
-  // Sets the values of codes.
-  void set_values(GroupTile &tile) const {
+  void set_values() {
     int32_t largest = 0;
     for (int code = 0; code < 16; ++code) {
       const int32_t value = b_integers_.value[code] + offset_;
-      tile.values[code] = static_cast<uint8_t>(value);
+      tile_.values[code] = static_cast<uint8_t>(value);
       largest = value > largest ? value : largest;
     }
-    tile.pair_steps = largest <= 15 ? 8 : largest <= 31 ? 4 : 1;  // a pair is at most 2 · 128 · largest
+    tile_.pair_steps = largest <= 15 ? 8 : largest <= 31 ? 4 : 1;  // a pair is at most 2 · 128 · largest
   }
-
-  // Returns log2 of the groups that share a scale or a zero point of b.
-  int32_t block_shift() const { return shift_of(request_.b.format.block_columns) - layout_.groups.shift; }
 
   // Returns the scales of groups of a panel as f32, in the scratch if they are not stored so.
   const float *column_scales_of(int64_t panel) const {
     const GroupScales scales = group_scales_of(request_.b, request_.k);
     const int64_t bytes = scale_bytes(scales.format), blocks = panel_blocks(request_.b.format, request_.k);
-    if (scales.is_along_k && scales.format == LPT_FORMAT_F32 && block_shift() == 0) {
+    if (scales.is_along_k && scales.format == LPT_FORMAT_F32 && tile_.block_shift == 0) {
       return reinterpret_cast<const float *>(scales.data) + panel * blocks * kPanelLanes;
     }
     for (int64_t group = 0; group < layout_.groups.count; ++group) {
       for (int64_t l = 0; l < kPanelLanes; l += 8) {
         __m256 each = _mm256_set1_ps(1.0f);
         if (scales.is_along_k) {
-          const int64_t at = (panel * blocks + (group >> block_shift())) * kPanelLanes + l;
+          const int64_t at = (panel * blocks + (group >> tile_.block_shift)) * kPanelLanes + l;
           each = load_scales(scales.format, scales.data + at * bytes, 8);
         }
         _mm256_storeu_ps(layout_.column_scales + group * kPanelLanes + l, each);
@@ -354,21 +345,14 @@ class GroupGemm {
     return layout_.column_scales;
   }
 
-  void write_column_offsets(int64_t panel) const {
-    const int64_t blocks = panel_blocks(request_.b.format, request_.k);
-    for (int64_t group = 0; group < layout_.groups.count; ++group) {
-      const uint8_t *const zeros = request_.b.zero_points + (panel * blocks + (group >> block_shift())) * kPanelLanes;
-      for (int64_t l = 0; l < kPanelLanes; ++l) layout_.column_offsets[group * kPanelLanes + l] = zeros[l];
-    }
-  }
-
   static constexpr int64_t kStepsAtOnce = 64;
 
   const GemmRequest &request_;
   GroupLayout layout_;
   Integers a_integers_, b_integers_;
   bool is_nibbles_;
-  int32_t offset_ = 0;  // makes the smallest value 0
+  int32_t offset_ = 0;   // makes the smallest value 0
+  GroupTile tile_ = {};  // what all panels share
 };
 
 }  // namespace
