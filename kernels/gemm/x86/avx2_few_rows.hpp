@@ -10,12 +10,33 @@ namespace {
 
 enum class PanelScaling { kNone, kScales, kZerosAndScales };
 
+// The zero points and the scales of the lanes of a panel in one block of k.
+struct BlockFactors {
+  __m256 zeros[4], scales[4];
+};
+
+// Out of line: inline, the conversions of scales are most of the code of multiply_panel().
+[[gnu::noinline]] inline void load_factors(const PanelReader &reader, int64_t block, BlockFactors &to) {
+#pragma GCC unroll 4
+  for (int e = 0; e < 4; ++e) {
+    if (reader.zeros != nullptr) {
+      const auto *const from = reinterpret_cast<const __m128i *>(reader.zeros + block * kPanelLanes + 8 * e);
+      to.zeros[e] = _mm256_cvtepi32_ps(_mm256_cvtepu8_epi32(_mm_loadl_epi64(from)));
+    }
+    to.scales[e] = _mm256_set1_ps(1.0f);
+    if (reader.scales == nullptr) continue;
+    const uint8_t *const from = reader.scales + block * reader.scale_bytes + e * reader.scale_bytes / 4;
+    to.scales[e] = load_scales(reader.scale_format, from, 8);
+  }
+}
+
 // A sink of DecodeAvx2 that adds up products in the order of k.
 template <int kRows, PanelScaling kScaling>
 struct RowSums {
   static constexpr int64_t kStride = 4;  // between steps of a row: rows are in panels of four
 
-  explicit RowSums(const PanelReader &reader, const uint32_t *const (&from)[kRows]) : reader(reader) {
+  RowSums(const PanelReader &reader, const uint32_t *const (&from)[kRows], BlockFactors &factors)
+      : reader(reader), factors(factors) {
 #pragma GCC unroll 3
     for (int i = 0; i < kRows; ++i) {
       rows[i] = reinterpret_cast<const float *>(from[i]);
@@ -27,63 +48,57 @@ struct RowSums {
   // Blocks of scales have at least four steps.
   [[gnu::always_inline]] void begin(int64_t p) {
     if constexpr (kScaling != PanelScaling::kNone) {
-      if (p == next_block) set_block();
+      if (p != next_block) return;
+      load_factors(reader, p / reader.block_length, factors);
+      next_block += reader.block_length;
     }
   }
 
   [[gnu::always_inline]] void store(int64_t p, int e, __m256 value) {
-    if constexpr (kScaling == PanelScaling::kZerosAndScales) value = _mm256_sub_ps(value, zeros[e]);
-    if constexpr (kScaling != PanelScaling::kNone) value = _mm256_mul_ps(value, scales[e]);
+    if constexpr (kScaling == PanelScaling::kZerosAndScales) value = _mm256_sub_ps(value, factors.zeros[e]);
+    if constexpr (kScaling != PanelScaling::kNone) value = _mm256_mul_ps(value, factors.scales[e]);
 #pragma GCC unroll 3
     for (int i = 0; i < kRows; ++i) {
       sums[i][e] = _mm256_fmadd_ps(_mm256_broadcast_ss(rows[i] + p * kStride), value, sums[i][e]);
     }
   }
 
-  void set_block() {
-    const int64_t block = next_block / reader.block_length;
-    next_block += reader.block_length;
-#pragma GCC unroll 4
-    for (int e = 0; e < 4; ++e) {
-      if (reader.zeros != nullptr) {
-        const auto *const from = reinterpret_cast<const __m128i *>(reader.zeros + block * kPanelLanes + 8 * e);
-        zeros[e] = _mm256_cvtepi32_ps(_mm256_cvtepu8_epi32(_mm_loadl_epi64(from)));
-      }
-      scales[e] = _mm256_set1_ps(1.0f);
-      if (reader.scales == nullptr) continue;
-      const uint8_t *const from = reader.scales + block * reader.scale_bytes + e * reader.scale_bytes / 4;
-      scales[e] = load_scales(reader.scale_format, from, 8);
-    }
-  }
-
-  const PanelReader reader;
+  // References: a call with an address in this object would keep the sums out of registers.
+  const PanelReader &reader;
+  BlockFactors &factors;
   const float *rows[kRows];
   int64_t next_block = 0;
-  __m256 scales[4], zeros[4];
   __m256 sums[kRows][4];
 };
 
-// The last steps of k, fewer than four.
-template <typename Sums>
-struct LastSums {
-  void begin(int64_t p) { sums.begin(p); }
-  void store(int64_t p, int e, __m256 value) {
-    if (p < sums.reader.k) sums.store(p, e, value);
-  }
+// A sink for the last steps of k, fewer than four after a multiple of four.
+struct LastValues {
+  void begin(int64_t) const {}
+  void store(int64_t p, int e, __m256 value) { values[p % 4][e] = value; }
 
-  Sums &sums;
+  __m256 values[4][4];
 };
+
+[[gnu::noinline, gnu::flatten]] inline void decode_last(const PanelReader &reader, int64_t begin, LastValues &last) {
+  decode_panel<DecodeAvx2>(reader, begin, reader.k, last);
+}
 
 // Multiplies kRows rows by a panel.
 template <int kRows, PanelScaling kScaling>
 [[gnu::noinline, gnu::flatten]] void multiply_panel(const PanelReader &reader, const uint32_t *const (&rows)[kRows],
                                                     const TileEpilogue &epilogue) {
-  RowSums<kRows, kScaling> sums(reader, rows);
+  BlockFactors factors;
+  RowSums<kRows, kScaling> sums(reader, rows, factors);
   const int64_t whole = reader.k / 4 * 4;
   decode_panel<DecodeAvx2>(reader, 0, whole, sums);
   if (whole < reader.k) {
-    LastSums<RowSums<kRows, kScaling>> last{sums};
-    decode_panel<DecodeAvx2>(reader, whole, reader.k, last);
+    LastValues last;
+    decode_last(reader, whole, last);
+    sums.begin(whole);
+    for (int64_t p = whole; p < reader.k; ++p) {
+#pragma GCC unroll 4
+      for (int e = 0; e < 4; ++e) sums.store(p, e, last.values[p % 4][e]);
+    }
   }
   write_tile<Avx2>(sums.sums, epilogue);
 }
