@@ -192,14 +192,13 @@ class Rates {
     best = std::max(best, dot_peak(kind == GemmLimit::kBf16 ? Dot::kBf16Tiles : Dot::kInt8Tiles));
   }
 
-  // Returns the limit of a kind of GEMM in this round. It is that of f32 without dot products, and for bf16 also where f32 is
-  // faster.
+  // Returns the limit of a kind of GEMM in this round. For bf16 it is that of f32 without dot products, and where f32 is faster.
   Ceiling measured(GemmLimit kind) {
     const bool has_avx512 = options_.isa == LPT_ISA_AUTO || options_.isa >= LPT_ISA_X86_AVX512;
     const bool has_dots = options_.isa == LPT_ISA_AUTO || options_.isa >= LPT_ISA_X86_AVX512_BF16;
     const double f32_rate = dot_peak(Dot::kF32, has_avx512);
-    if (kind != GemmLimit::kF32 && has_dots) {
-      const double rate = dot_peak(kind == GemmLimit::kBf16 ? Dot::kBf16 : Dot::kInt8);
+    if (kind == GemmLimit::kInt8 || (kind == GemmLimit::kBf16 && has_dots)) {
+      const double rate = dot_peak(kind == GemmLimit::kBf16 ? Dot::kBf16 : Dot::kInt8, has_dots);
       double &best = kind == GemmLimit::kBf16 ? report_.bf16_gflops : report_.int8_gops;
       best = std::max(best, rate);
       if (rate > 0 && (kind == GemmLimit::kInt8 || rate >= f32_rate)) return {kind, rate};

@@ -130,6 +130,19 @@ __attribute__((target("avx2,fma"))) void run_f32_avx2() {
   }
 }
 
+__attribute__((target("avx2"))) void run_int8_avx2() {
+  __m256i sums[kSumsAvx2], product;
+#pragma GCC unroll 12
+  for (int i = 0; i < kSumsAvx2; ++i) sums[i] = _mm256_setzero_si256();
+  const __m256i factor = _mm256_set1_epi8(1);
+  for (long step = 0; step < kSteps; ++step) {
+#pragma GCC unroll 12
+    for (int i = 0; i < kSumsAvx2; ++i) {
+      asm volatile("vpmaddubsw %2, %2, %1\n\tvpaddw %1, %0, %0" : "+x"(sums[i]), "=&x"(product) : "x"(factor));
+    }
+  }
+}
+
 double gflops(void (*run)(), double flops_a_step) { return flops_a_step * kSteps / least_seconds(run) / 1e9; }
 
 // Four loads per iteration, each into a separate sum, so that only memory limits the loop.
@@ -189,10 +202,9 @@ double dot_peak(Dot dot, bool has_avx512) {
     if (dot == Dot::kF32) return gflops(run_f32_avx512, kSums * 16 * 2);
     if (dot == Dot::kBf16 && __builtin_cpu_supports("avx512bf16")) return gflops(run_bf16, kSums * 16 * 4);
     if (dot == Dot::kInt8 && __builtin_cpu_supports("avx512vnni")) return gflops(run_int8, kSums * 16 * 8);
-    return 0;
   }
-  const bool has_avx2 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
-  return dot == Dot::kF32 && has_avx2 ? gflops(run_f32_avx2, kSumsAvx2 * 8 * 2) : 0;
+  if (dot == Dot::kBf16 || !__builtin_cpu_supports("avx2") || !__builtin_cpu_supports("fma")) return 0;
+  return dot == Dot::kF32 ? gflops(run_f32_avx2, kSumsAvx2 * 8 * 2) : gflops(run_int8_avx2, kSumsAvx2 * 32 * 2);
 }
 
 double read_seconds(const void *data, size_t bytes) {

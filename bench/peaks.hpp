@@ -9,7 +9,8 @@ namespace lpt::bench {
 enum class Dot { kF32, kBf16, kInt8, kBf16Tiles, kInt8Tiles };
 
 // Returns GFLOP/s of one kind in the widest vectors: the best of some runs of a fraction of a millisecond. Returns 0 if the CPU
-// lacks the instruction, or if Linux does not permit this process to use tiles. Without AVX-512 only f32 is available.
+// lacks the instruction, or if Linux does not permit this process to use tiles. Without AVX-512 there is no bf16, and int8 is
+// vpmaddubsw with vpaddw, which AVX2 has.
 double dot_peak(Dot dot, bool has_avx512 = true);
 
 // Returns the seconds to read these bytes once, in order.
