@@ -49,8 +49,8 @@ TEST(BenchGemm, ComparesIntegersWithIntegerOperations) {
   if (!__builtin_cpu_supports("avx2")) GTEST_SKIP() << "the CPU has no AVX2";
   const Workplace workplace;
   for (const char *isa : {"auto", "x86_avx2"}) {
-    const Outcome outcome = run_lpt(workplace, bench({"--shape", "8x64x96", "--pair", "int8_row:int4_1x32", "--isa", isa,
-                                                      "--json", workplace.path("out.json")}));
+    const Outcome outcome = run_lpt(workplace, bench({"--shape", "8x64x96", "--pair", "int8_row:int4_1x32", "--isa",
+                                                      isa, "--json", workplace.path("out.json")}));
     ASSERT_EQ(outcome.status, 0) << outcome.err;
     const json report = json::parse(workplace.read("out.json"));
     EXPECT_GT(report.at("peaks").at("int8_gops").get<double>(), 0) << isa;
