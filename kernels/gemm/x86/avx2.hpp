@@ -96,6 +96,11 @@ inline __m256 decode_e8m0fnu(__m256i codes) {
   return _mm256_castsi256_ps(_mm256_blendv_epi8(bits, _mm256_set1_epi32(0x7FC00000), is_nan));
 }
 
+// Loads the zero points of eight lanes.
+inline __m256i load_zeros(const uint8_t *from) {
+  return _mm256_cvtepu8_epi32(_mm_loadl_epi64(reinterpret_cast<const __m128i *>(from)));
+}
+
 // Loads `count` adjacent scales.
 inline __m256 load_scales(lpt_format format, const uint8_t *from, int64_t count) {
   if (format == LPT_FORMAT_F32) return _mm256_maskload_ps(reinterpret_cast<const float *>(from), first8(count));

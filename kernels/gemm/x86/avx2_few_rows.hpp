@@ -15,13 +15,12 @@ struct BlockFactors {
   __m256 zeros[4], scales[4];
 };
 
-// Out of line: inline, the conversions of scales are most of the code of multiply_panel().
+// Not inlined, because the conversions of scales would be most of the code of multiply_panel().
 [[gnu::noinline]] inline void load_factors(const PanelReader &reader, int64_t block, BlockFactors &to) {
 #pragma GCC unroll 4
   for (int e = 0; e < 4; ++e) {
     if (reader.zeros != nullptr) {
-      const auto *const from = reinterpret_cast<const __m128i *>(reader.zeros + block * kPanelLanes + 8 * e);
-      to.zeros[e] = _mm256_cvtepi32_ps(_mm256_cvtepu8_epi32(_mm_loadl_epi64(from)));
+      to.zeros[e] = _mm256_cvtepi32_ps(load_zeros(reader.zeros + block * kPanelLanes + 8 * e));
     }
     to.scales[e] = _mm256_set1_ps(1.0f);
     if (reader.scales == nullptr) continue;

@@ -24,8 +24,8 @@ struct PanelStore {
     if (p >= reader.k) return;
     const int64_t block = reader.block_of(p);
     if (reader.zeros != nullptr) {
-      const auto *const from = reinterpret_cast<const __m128i *>(reader.zeros + block * kPanelLanes + 8 * e);
-      value = _mm256_sub_ps(value, _mm256_cvtepi32_ps(_mm256_cvtepu8_epi32(_mm_loadl_epi64(from))));
+      const uint8_t *const from = reader.zeros + block * kPanelLanes + 8 * e;
+      value = _mm256_sub_ps(value, _mm256_cvtepi32_ps(load_zeros(from)));
     }
     if (reader.scales != nullptr) {
       const uint8_t *const from = reader.scales + block * reader.scale_bytes + e * reader.scale_bytes / 4;

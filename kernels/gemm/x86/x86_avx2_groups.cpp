@@ -82,7 +82,7 @@ struct NibbleSums {
     const __m256i sum = _mm256_set1_epi32(tile.row_starts[i * tile.groups + group]);
     if (tile.zeros == nullptr) return sum;
     const uint8_t *const from = tile.zeros + (group >> tile.block_shift) * kPanelLanes + 8 * e;
-    return _mm256_mullo_epi32(sum, _mm256_cvtepu8_epi32(_mm_loadl_epi64(reinterpret_cast<const __m128i *>(from))));
+    return _mm256_mullo_epi32(sum, load_zeros(from));
   }
 
   // The assembly is an addition of words. gcc 12 would copy each sum to another register and back in every step.
