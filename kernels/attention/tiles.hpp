@@ -23,7 +23,7 @@ using TileWord = PairWords::Word;
 template <bool kIsAdded>
 inline void multiply_tiles(const TileWord *left, const TileWord *right, int64_t steps, float *sums) {
   multiply_amx<AmxBf16, true>(reinterpret_cast<const uint8_t *>(left), reinterpret_cast<const uint8_t *>(right), steps,
-                              kIsAdded ? sums : nullptr, sums);
+                              kIsAdded ? sums : nullptr, sums, sums);
 }
 
 // Packs `count` rows as left operands. The sum runs along the rows. Missing rows up to a multiple of 32 are zeros.

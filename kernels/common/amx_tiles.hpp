@@ -84,10 +84,17 @@ void load_lower(const uint8_t *a) {
   }
 }
 
+// Prefetches one row of sums.
+inline void prefetch_row(const uint8_t *sums) {
+  __builtin_prefetch(sums, 1);
+  __builtin_prefetch(sums + kStepBytes, 1);
+}
+
 // Computes up to 32 rows by 32 columns. `sums` are the previous sums of c; NULL: zeros. `sums` and `out` may be the same
-// memory.
+// memory. If loads of a are streamed, each step prefetches a row of `next`, the sums of the next call; two rows with kIsPair.
 template <typename Unit, bool kIsPair, bool kIsStreamed>
-[[gnu::noinline]] void multiply_steps(const uint8_t *a, const uint8_t *b, int64_t steps, const void *sums, void *out) {
+[[gnu::noinline]] void multiply_steps(const uint8_t *a, const uint8_t *b, int64_t steps, const void *sums, void *out,
+                                      const uint8_t *next) {
   asm volatile("" ::: "memory");  // the compiler does not treat tile loads as memory accesses
   const auto *const from = static_cast<const uint8_t *>(sums);
   if (from == nullptr) {
@@ -109,10 +116,14 @@ template <typename Unit, bool kIsPair, bool kIsStreamed>
     load_upper<kIsStreamed>(a);
     _tile_loadd(6, b, kPairRowBytes);
     Unit::multiply_upper_left();
+    if constexpr (kIsStreamed) prefetch_row(next);
+    next += kPairRowBytes;
     _tile_loadd(7, b + kStepBytes, kPairRowBytes);
     Unit::multiply_upper_right();
     if constexpr (kIsPair) {
       load_lower<kIsStreamed>(a);
+      if constexpr (kIsStreamed) prefetch_row(next);
+      next += kPairRowBytes;
       Unit::multiply_lower_left();
       Unit::multiply_lower_right();
     }
@@ -130,9 +141,10 @@ template <typename Unit, bool kIsPair, bool kIsStreamed>
 }
 
 template <typename Unit, bool kIsPair>
-void multiply_amx(const uint8_t *a, const uint8_t *b, int64_t steps, const void *sums, void *out) {
-  return steps > kStepsTogether ? multiply_steps<Unit, kIsPair, true>(a, b, steps, sums, out)
-                                : multiply_steps<Unit, kIsPair, false>(a, b, steps, sums, out);
+void multiply_amx(const uint8_t *a, const uint8_t *b, int64_t steps, const void *sums, void *out, const void *next) {
+  const auto *const from = static_cast<const uint8_t *>(next);
+  return steps > kStepsTogether ? multiply_steps<Unit, kIsPair, true>(a, b, steps, sums, out, from)
+                                : multiply_steps<Unit, kIsPair, false>(a, b, steps, sums, out, from);
 }
 
 }  // namespace

@@ -82,6 +82,8 @@ inline void transpose_panel(const uint8_t *panel, int64_t steps, uint8_t *tiles)
   }
 }
 
+constexpr int64_t kLanesAhead = 8;  // prefetched at a depth of k: the hardware does not prefetch so many short runs
+
 // Packs `lanes` lanes of a from `first` on. The last pair of tiles is padded with zeros. Pairs of tiles are `stride` bytes
 // apart. `panel` is scratch for one panel.
 template <typename Numbers>
@@ -95,10 +97,13 @@ void pack_unit_rows(const Operand &a, int64_t first, int64_t lanes, int64_t stri
     }
     return;
   }
+  const int64_t prefetched_bytes = a.k < a.row_stride ? a.k * a.bits / 8 : 0;
   for (int64_t lane = 0; lane < filled; ++lane) {
     uint8_t *const to =
         tiles + lane / kPairRows * stride + lane / kUnitRows % 2 * kUnitBytes + lane % kUnitRows * kStepBytes;
     if (lane < lanes) {
+      const uint8_t *const next = a.data + (a.first_lane + first + lane + kLanesAhead) * a.row_stride * a.bits / 8;
+      for (int64_t byte = 0; byte < prefetched_bytes; byte += 64) __builtin_prefetch(next + byte);
       Numbers::pack_lane(a, a.first_lane + first + lane, to);
       continue;
     }

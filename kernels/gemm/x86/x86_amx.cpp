@@ -11,11 +11,11 @@
 namespace lpt {
 namespace {
 
-constexpr int64_t kDepthSteps = 8;        // a power of two: full blocks of scales
-constexpr int64_t kWholeDepthSteps = 16;  // up to this length k is not cut
+constexpr int64_t kDepthSteps = 16;   // a power of two: full blocks of scales
+constexpr int64_t kGroupedSteps = 8;  // of a depth with groups
 constexpr int64_t kUnitBlockBytes = 1 << 20;
 constexpr int64_t kAreaRows = 512;
-constexpr int64_t kAreaColumns = 512;
+constexpr int64_t kAreaColumns = 768;
 
 // Returns the length of the groups of k; 0: no groups.
 inline int64_t unit_group_length(const GemmRequest &request) {
@@ -29,6 +29,12 @@ inline int64_t unit_group_length(const GemmRequest &request) {
     length = length == 0 ? b_length : min_i64(length, b_length);
   }
   return length;
+}
+
+// Returns the length of nearly equal parts of `count`, at most `most`. All are multiples of `unit`.
+inline int64_t equal_parts(int64_t count, int64_t most, int64_t unit) {
+  const int64_t parts = greater((count + most - 1) / most, 1);
+  return round_up((count + parts - 1) / parts, unit);
 }
 
 // Sizes of the decoded operands and sums, and their addresses in the scratch.
@@ -46,10 +52,11 @@ struct AmxLayout {
   size_t scratch_bytes;
 
   explicit AmxLayout(const GemmRequest &request) {
-    const bool is_cut = request.k > kWholeDepthSteps * Numbers::kOfStep;
+    const bool is_cut = request.k > kDepthSteps * Numbers::kOfStep;
     group_length = Numbers::kHasGroups ? unit_group_length(request) : 0;
+    const int64_t most_steps = group_length == 0 ? kDepthSteps : kGroupedSteps;
     const int64_t depth =
-        is_cut ? greater(kDepthSteps * Numbers::kOfStep, group_length) : round_up(request.k, Numbers::kOfStep);
+        is_cut ? greater(most_steps * Numbers::kOfStep, group_length) : round_up(request.k, Numbers::kOfStep);
     groups = group_length == 0 ? 0 : (depth + group_length - 1) / group_length;
     has_sums = is_cut || group_length != 0;
     pair_bytes = depth / Numbers::kOfStep * 2 * kUnitBytes;
@@ -58,14 +65,14 @@ struct AmxLayout {
                   columns = round_up(request.n, kPairColumns);
     blocking = {.rows = rows,
                 .row_space = rows,
-                .columns = has_sums ? min_i64(kAreaColumns, columns) : columns,
+                .columns = has_sums ? equal_parts(columns, kAreaColumns, kPairColumns) : columns,
                 .depth = depth,
                 .span = kPairColumns};
     ScratchParts parts(request.scratch);
     tiles = parts.take<uint8_t>(rows / kPairRows * pair_bytes);
     panel = parts.take<uint8_t>(pair_bytes);
     finished = parts.take<float>(kPairNumbers);
-    sums = parts.take<float>(has_sums ? rows * blocking.columns : 0);
+    sums = parts.take<float>(has_sums ? rows * min_i64(kAreaColumns, columns) : 0);  // also of any part of the columns
     row_factors = parts.take<float>(rows);
     row_scales = parts.take<float>(rows * groups);
     column_scales = parts.take<float>(kPairColumns * groups);
@@ -157,11 +164,13 @@ inline void add_group(const float *sums, const float *row_scales, const float *c
 
 // Tiles.
 
+// The arguments are those of multiply_amx().
 template <typename Numbers>
-void multiply_rows(const uint8_t *a, const uint8_t *panel, int64_t count, int64_t rows, const float *sums, float *out) {
+void multiply_rows(const uint8_t *a, const uint8_t *panel, int64_t count, int64_t rows, const float *sums, float *out,
+                   const float *next) {
   const int64_t steps = (count + Numbers::kOfStep - 1) / Numbers::kOfStep;
-  return rows > kUnitRows ? multiply_amx<typename Numbers::Unit, true>(a, panel, steps, sums, out)
-                          : multiply_amx<typename Numbers::Unit, false>(a, panel, steps, sums, out);
+  return rows > kUnitRows ? multiply_amx<typename Numbers::Unit, true>(a, panel, steps, sums, out, next)
+                          : multiply_amx<typename Numbers::Unit, false>(a, panel, steps, sums, out, next);
 }
 
 // Multiplies some rows by a panel at one depth, group by group, and adds the results to `totals`.
@@ -172,7 +181,7 @@ void multiply_groups(const AmxLayout<Numbers> &layout, const uint8_t *a, int64_t
     const int64_t first = group * layout.group_length;
     const int64_t offset = first / Numbers::kOfStep * 2 * kUnitBytes;
     const int64_t count = min_i64(layout.group_length, depth.count - first);
-    multiply_rows<Numbers>(a + offset, layout.panel + offset, count, rows, nullptr, layout.finished);
+    multiply_rows<Numbers>(a + offset, layout.panel + offset, count, rows, nullptr, layout.finished, layout.finished);
     add_group(layout.finished, layout.row_scales + group * layout.blocking.rows + row,
               layout.column_scales + group * kPairColumns, rows, depth.first + first == 0, totals);
   }
@@ -194,6 +203,15 @@ void write_unit(float *sums, int64_t rows, const TileEpilogue &epilogue) {
   }
 }
 
+// Prefetches the rows of a tile of c, so that the epilogue does not wait for them.
+inline void prefetch_c(const TileEpilogue &epilogue, int64_t rows) {
+  for (int64_t i = 0; i < rows; ++i) {
+    const uint8_t *const row = epilogue.c + i * epilogue.row_bytes;
+    __builtin_prefetch(row, 1);
+    __builtin_prefetch(row + kStepBytes, 1);
+  }
+}
+
 // Multiplies all rows of an area by a panel of b. Sums start at zero at the first depth, and are stored in c at the last one.
 template <typename Numbers>
 void multiply_panel(const AmxGemm<Numbers> &gemm, const GemmArea &area, const Depth &depth, TileEpilogue &epilogue) {
@@ -205,11 +223,14 @@ void multiply_panel(const AmxGemm<Numbers> &gemm, const GemmArea &area, const De
     float *const kept = layout.sums + (layout.has_sums ? (row / kPairRows * panels + panel) * kPairNumbers : 0);
     const uint8_t *const a = layout.tiles + row / kPairRows * layout.pair_bytes;
     float *done = is_last ? layout.finished : kept;
+    if (is_last && !is_first) prefetch_c(epilogue, rows);
     if (layout.groups != 0) {
       multiply_groups(layout, a, row, rows, depth, kept);
       done = kept;
     } else {
-      multiply_rows<Numbers>(a, layout.panel, depth.count, rows, is_first ? nullptr : kept, done);
+      const float *const sums = is_first ? nullptr : kept;
+      multiply_rows<Numbers>(a, layout.panel, depth.count, rows, sums, done,
+                             is_first ? done : kept + panels * kPairNumbers);
     }
     if (!is_last) continue;
     epilogue.row_factors = layout.row_factors + row;
