@@ -165,15 +165,28 @@ void store_bf16(const Coding &coding, const float *values, uint8_t *to, int64_t 
   }
 }
 
+// As store_any() for f16, rounded to nearest even.
+[[gnu::noinline]] void store_f16(const float *scaled, float inverse, uint8_t *to, int64_t count) {
+  const F32 largest = broadcast(65504.0f);
+  for (int64_t i = 0; i < count; i += kLanes) {
+    const F32 value = load(scaled + i) * broadcast(inverse);
+    const F32 saturated = f32_of(i32_of(min(abs(value), largest)) | (i32_of(value) & ~kMagnitude));
+    const F32 number = select(is_nan(value), f32_of(broadcast_i32(0x7FC00000)), saturated);
+    store_u16(to + 2 * i, all_lanes(), f16_of_f32(number));
+  }
+}
+
 void store_codes(const Coding &coding, const float *values, const float *scaled, float inverse, uint8_t *to,
                  int64_t count) {
   const bool is_bf16 = coding.layout.min_exponent == kElementBf16.min_exponent;
-  if (!is_bf16 || coding.underflow != LPT_OPTIMIZER_UNDERFLOW_ALLOWED || coding.rounding == LPT_ROUNDING_TOWARD_ZERO) {
+  const bool is_f16 = coding.layout.mantissa_bits == kElementF16.mantissa_bits;
+  const bool is_nearest = coding.rounding == LPT_ROUNDING_NEAREST_EVEN;
+  if ((!is_bf16 && !(is_f16 && is_nearest)) || coding.underflow != LPT_OPTIMIZER_UNDERFLOW_ALLOWED ||
+      coding.rounding == LPT_ROUNDING_TOWARD_ZERO) {
     return store_any(coding, values, scaled, inverse, to, count);
   }
-  if (coding.rounding == LPT_ROUNDING_NEAREST_EVEN) {
-    return store_bf16<Bf16Rounding::kNearest>(coding, values, to, count);
-  }
+  if (is_f16) return store_f16(scaled, inverse, to, count);
+  if (is_nearest) return store_bf16<Bf16Rounding::kNearest>(coding, values, to, count);
   if (coding.random_bits == 8) return store_bf16<Bf16Rounding::kDrawn8>(coding, values, to, count);
   store_bf16<Bf16Rounding::kDrawn16>(coding, values, to, count);
 }
