@@ -132,7 +132,7 @@ template <typename Isa, int kHalves, Decoder kDecoder>
     }
     Isa::transpose(tile);
   };
-  if constexpr (kDecoder == Decoder::kTable || kDecoder == Decoder::kFourBits) {
+  if constexpr (kDecoder == Decoder::kTable) {
     if constexpr (requires { typename Isa::Tiles; }) {
       if (Isa::Tiles::takes(operand)) {
         typename Isa::Tiles tiles(operand);
@@ -199,8 +199,6 @@ void pack(const Operand &operand, int64_t first, int64_t lanes, uint32_t *panels
         }
       }
       return pack_as<Isa, kHalves, Decoder::kEightBits>(operand, first, lanes, panels);
-    case Decoder::kFourBits:
-      return pack_as<Isa, kHalves, Decoder::kFourBits>(operand, first, lanes, panels);
     case Decoder::kInt8:
       return pack_as<Isa, kHalves, Decoder::kInt8>(operand, first, lanes, panels);
     case Decoder::kTable:

@@ -16,8 +16,8 @@
 namespace lpt {
 namespace {
 
-// kTable decodes any element of at most 8 bits, one element at a time.
-enum class Decoder { kEightBits, kFourBits, kInt8, kBf16, kF16, kF32, kTable };
+// kTable decodes any element of at most 8 bits by the values of its codes.
+enum class Decoder { kEightBits, kInt8, kBf16, kF16, kF32, kTable };
 
 // bf16 of every magnitude of a float of at most 8 bits, as a table of low bytes and one of high bytes. Two byte look-ups decode
 // a code.
@@ -55,7 +55,6 @@ constexpr ByteTable byte_table(const Element &element) {
 constexpr ByteTable kTableE4m3fn = byte_table(kElementE4m3fn);
 constexpr ByteTable kTableE4m3 = byte_table(kElementE4m3);
 constexpr ByteTable kTableE5m2 = byte_table(kElementE5m2);
-constexpr ByteTable kTableE2m1fn = byte_table(kElementE2m1fn);
 
 // Returns the table of an 8-bit float with a sign bit. Returns NULL for other elements.
 inline const ByteTable *byte_table_of(lpt_format element) {
@@ -80,8 +79,8 @@ struct Operand {
   Decoder decoder;
   int32_t bits;
   uint8_t flip;            // XOR mask of each int8 before it is packed
-  Element element;         // set for kEightBits, kFourBits and kTable
-  const ByteTable *table;  // set for kEightBits and kFourBits
+  Element element;         // set for kEightBits and kTable
+  const ByteTable *table;  // set for kEightBits
   const float *values;     // indexed by code; set for kTable
   const uint8_t *zeros;    // zero points in the order of the scales; NULL: none
   const uint8_t *scales;   // NULL: no block scales
@@ -98,6 +97,8 @@ inline int32_t shift_of(int32_t extent) {
 }
 
 using ValueTable = float[256];
+
+constexpr float kValuesE2m1fn[16] = {0, 0.5, 1, 1.5, 2, 3, 4, 6, -0.0f, -0.5, -1, -1.5, -2, -3, -4, -6};
 
 inline void set_table(const Element &element, Operand &operand, ValueTable &values) {
   operand.decoder = Decoder::kTable;
@@ -135,10 +136,10 @@ inline void set_decoder(lpt_format element, Operand &operand, ValueTable &values
       operand.table = byte_table_of(element);
       break;
     case LPT_FORMAT_E2M1FN:
-      operand.decoder = Decoder::kFourBits;
+      operand.decoder = Decoder::kTable;
       operand.bits = 4;
       operand.element = kElementE2m1fn;
-      operand.table = &kTableE2m1fn;
+      operand.values = kValuesE2m1fn;
       break;
     default:
       set_table(element_of(element), operand, values);
@@ -175,13 +176,19 @@ inline Operand operand_of(const MatrixView &view, bool is_k_adjacent, int64_t fi
 
 inline int64_t scale_bytes(lpt_format format) { return format == LPT_FORMAT_F32 ? 4 : 1; }
 
+// Returns the same as decode(), in a tenth of its instructions: some kernels read a scale for every 16 elements.
 inline float read_scale(lpt_format format, const uint8_t *scales, int64_t index) {
   if (format == LPT_FORMAT_F32) {
     float scale;
     memcpy(&scale, scales + 4 * index, sizeof scale);
     return scale;
   }
-  return format == LPT_FORMAT_E8M0FNU ? decode(kElementE8m0fnu, scales[index]) : decode(kElementE4m3fn, scales[index]);
+  const uint32_t code = scales[index];
+  if (format == LPT_FORMAT_E8M0FNU) {
+    return bits_float(code == 0 ? 0x00400000 : code == 0xFF ? 0x7FC00000 : code << 23);
+  }
+  const uint32_t low = kTableE4m3fn.low[code & 127], high = kTableE4m3fn.high[code & 127] | (code & 128);
+  return bits_float(high << 24 | low << 16);
 }
 
 inline float scale_at(const Operand &operand, int64_t row, int64_t column) {

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "kernels/gemm/operand.hpp"
 #include "tests/kernels/gemm_problem.hpp"
 
 namespace lpt::test {
@@ -191,6 +192,17 @@ TEST(GemmTable, Bf16RowTakesWhatBf16HoldsExactly) {
     const char *reason = rejection_of(row, problem);
     if (reason == nullptr) GTEST_SKIP() << row << " is not compiled";
     EXPECT_STREQ(reason, expected.reason) << problem.name;
+  }
+}
+
+TEST(GemmOperand, HasTheValuesOfItsFormats) {
+  for (uint32_t code = 0; code < 256; ++code) {
+    const auto byte = static_cast<uint8_t>(code);
+    EXPECT_EQ(float_bits(read_scale(LPT_FORMAT_E8M0FNU, &byte, 0)), float_bits(decode(kElementE8m0fnu, code))) << code;
+    EXPECT_EQ(float_bits(read_scale(LPT_FORMAT_E4M3FN, &byte, 0)), float_bits(decode(kElementE4m3fn, code))) << code;
+  }
+  for (uint32_t code = 0; code < 16; ++code) {
+    EXPECT_EQ(float_bits(kValuesE2m1fn[code]), float_bits(decode(kElementE2m1fn, code))) << code;
   }
 }
 

@@ -38,6 +38,7 @@ inline const char *const kOperands[] = {
     "int8_row",
     "int8/1x64/f32",
     "e4m3fn/1x4/e8m0fnu",
+    "e2m1fn/1x8/e4m3fn",
     "e2m1fn/16x16/e4m3fn/f32",
     "e4m3fn/column/e8m0fnu/f32",
     "e4m3fn/2x8/e4m3fn",

@@ -42,8 +42,6 @@ struct Bf16Elements {
     switch (a.decoder) {
       case Decoder::kEightBits:
         return a.is_scaled_along_k ? pack_lane<Decoder::kEightBits>(a, lane, to) : pack_lane_of_bytes(a, lane, to);
-      case Decoder::kFourBits:
-        return pack_lane<Decoder::kFourBits>(a, lane, to);
       case Decoder::kInt8:
         return pack_lane<Decoder::kInt8>(a, lane, to);
       case Decoder::kTable:

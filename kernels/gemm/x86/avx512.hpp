@@ -11,22 +11,11 @@ inline __mmask16 first16(int64_t count) {
   return count >= 16 ? static_cast<__mmask16>(0xFFFF) : static_cast<__mmask16>((1u << count) - 1);
 }
 
-// Converts e2m1fn codes to 8-bit floats: the sign bit moves to the top of the byte.
-inline __m128i spread_nibbles(__m128i nibbles) {
-  const __m128i codes = _mm_setr_epi8(0, 1, 2, 3, 4, 5, 6, 7, -128, -127, -126, -125, -124, -123, -122, -121);
-  return _mm_shuffle_epi8(codes, nibbles);
-}
-
 // Converts eight packed pairs to 16 codes. Only those of the first `count` elements are defined.
 inline __m128i unpack_nibbles(const uint8_t *data, int64_t count) {
   const __m128i packed = _mm_maskz_loadu_epi8(static_cast<__mmask16>(first16((count + 1) / 2) & 0xFF), data);
   const __m128i words = _mm_cvtepu8_epi16(packed);
   return _mm_and_si128(_mm_or_si128(words, _mm_slli_epi16(words, 4)), _mm_set1_epi8(15));
-}
-
-// Converts 16 packed e2m1fn codes to 8-bit floats. Those after the first `count` are 0.
-inline __m128i unpack_e2m1fn(const uint8_t *data, int64_t count) {
-  return _mm_maskz_mov_epi8(first16(count), spread_nibbles(unpack_nibbles(data, count)));
 }
 
 // Returns a constant in all lanes. A hidden constant is not kept in a register outside the loop that uses it.

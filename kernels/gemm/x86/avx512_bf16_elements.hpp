@@ -34,18 +34,31 @@ inline __m512i decode_bytes_bf16(__m256i codes, const ByteTable &table) {
   return _mm512_ternarylogic_epi32(magnitude, index, _mm512_set1_epi16(INT16_MIN), 0xF8);  // magnitude | (index & sign)
 }
 
-// Decodes 32 adjacent 4-bit elements that share a zero point. The table has 16 values twice, so that the bit above a nibble has
-// no effect.
+// Returns whether 16 adjacent elements share a scale and a zero point.
+inline bool has_wide_blocks(const Operand &operand) {
+  return (operand.zeros == nullptr && !operand.is_scaled_along_k) || operand.column_shift >= 4;
+}
+
+// Returns the values of 16 codes in the block of an element.
+inline __m512 values_of_block(const Operand &operand, int64_t row, int64_t column) {
+  __m512 values = _mm512_loadu_ps(operand.values);
+  if (operand.zeros != nullptr) {
+    const int64_t block = (row >> operand.row_shift) * operand.scale_stride + (column >> operand.column_shift);
+    values = _mm512_sub_ps(values, _mm512_set1_ps(static_cast<float>(operand.zeros[block])));
+  }
+  return operand.is_scaled_along_k ? _mm512_mul_ps(values, _mm512_set1_ps(scale_at(operand, row, column))) : values;
+}
+
+// Decodes 32 adjacent 4-bit elements with wide blocks. The table has 16 values for each half of them.
 inline __m512i look_up_nibbles(const Operand &operand, int64_t row, int64_t column, int64_t count) {
   const uint8_t *const from = operand.data + (row * operand.row_stride + column) / 2;
   const __m512i bytes = _mm512_cvtepu8_epi32(_mm_maskz_loadu_epi8(first16((count + 1) / 2), from));
-  __m512 numbers = _mm512_loadu_ps(operand.values);
-  if (operand.zeros != nullptr) {
-    const int64_t block = (row >> operand.row_shift) * operand.scale_stride + (column >> operand.column_shift);
-    numbers = _mm512_sub_ps(numbers, _mm512_set1_ps(static_cast<float>(operand.zeros[block])));
-  }
-  const __m512i index = _mm512_or_si512(bytes, _mm512_slli_epi32(bytes, 12));
-  return _mm512_maskz_permutexvar_epi16(first32(count), index, cut_to_bf16(numbers, numbers));
+  const __m512 low = values_of_block(operand, row, column);
+  const __m512 high = operand.column_shift == 4 && count > 16 ? values_of_block(operand, row, column + 16) : low;
+  const __m512i nibbles = _mm512_or_si512(bytes, _mm512_slli_epi32(bytes, 12));
+  const __m512i half = _mm512_maskz_set1_epi32(0xFF00, 0x00100010);
+  const __m512i index = _mm512_ternarylogic_epi32(nibbles, _mm512_set1_epi32(0x000F000F), half, 0xEA);  // (a & b) | c
+  return _mm512_maskz_permutexvar_epi16(first32(count), index, cut_to_bf16(low, high));
 }
 
 // Converts 16 lanes of four 8-bit floats to bf16: pairs[0] has the first two of each lane, pairs[1] the others.
@@ -88,17 +101,10 @@ struct Bf16 : Avx512 {
       const __m512i high = _mm512_cvtepi16_epi32(_mm512_extracti64x4_epi64(words, 1));
       value = cut_to_bf16(_mm512_cvtepi32_ps(low), _mm512_cvtepi32_ps(high));
     } else if constexpr (kDecoder == Decoder::kTable) {
-      if (operand.bits == 4 && (operand.zeros == nullptr || operand.column_shift >= 5)) {
-        value = look_up_nibbles(operand, row, column, count);
-      } else {
-        float values[32];
-        read_values(operand, row, column, count, values);
-        value = cut_to_bf16(_mm512_loadu_ps(values), _mm512_loadu_ps(values + 16));
-      }
-    } else if constexpr (kDecoder == Decoder::kFourBits) {
-      const __m128i low = unpack_e2m1fn(operand.data + index / 2, count);
-      const __m128i high = count > 16 ? unpack_e2m1fn(operand.data + index / 2 + 8, count - 16) : _mm_setzero_si128();
-      value = decode_bytes_bf16(_mm256_set_m128i(high, low), *operand.table);
+      if (operand.bits == 4 && has_wide_blocks(operand)) return look_up_nibbles(operand, row, column, count);
+      float values[32];
+      read_values(operand, row, column, count, values);
+      value = cut_to_bf16(_mm512_loadu_ps(values), _mm512_loadu_ps(values + 16));
     } else {
       value = decode_bytes_bf16(_mm256_maskz_loadu_epi8(mask, operand.data + index), *operand.table);
     }

@@ -82,11 +82,6 @@ struct FloatTiles : Avx2 {
       value = _mm256_cvtepi32_ps(_mm256_cvtepi8_epi32(load_bytes(operand.data + index, present)));
     } else if constexpr (kDecoder == Decoder::kTable) {
       value = look_up(operand, row, column, present);
-    } else if constexpr (kDecoder == Decoder::kFourBits) {
-      const __m128i words = _mm_cvtepu8_epi16(load_bytes(operand.data + index / 2, (present + 1) / 2));
-      const __m128i bytes = _mm_and_si128(_mm_or_si128(words, _mm_slli_epi16(words, 4)), _mm_set1_epi8(15));
-      const __m128i codes = _mm_cvtepu8_epi16(bytes);
-      value = _mm256_and_ps(decode_floats(codes, operand.element), _mm256_castsi256_ps(first8(present)));
     } else {
       value = decode_floats(_mm_cvtepu8_epi16(load_bytes(operand.data + index, present)), operand.element);
     }

@@ -64,8 +64,6 @@ struct FloatTiles : Avx512 {
       value = _mm512_cvtepi32_ps(_mm512_cvtepi8_epi32(_mm_maskz_loadu_epi8(mask, operand.data + index)));
     } else if constexpr (kDecoder == Decoder::kTable) {
       value = look_up(operand, row, column, min_i64(count, 16));
-    } else if constexpr (kDecoder == Decoder::kFourBits) {
-      value = decode_bytes_f32(unpack_e2m1fn(operand.data + index / 2, count), *operand.table);
     } else {
       value = decode_bytes_f32(_mm_maskz_loadu_epi8(mask, operand.data + index), *operand.table);
     }
