@@ -35,14 +35,20 @@ struct GemmBlocking {
   int64_t span;       // columns per call of multiply()
 };
 
+// Returns the length of nearly equal parts of `count`. Each is a multiple of `unit`, and at most `most`, another multiple.
+inline int64_t equal_parts(int64_t count, int64_t most, int64_t unit) {
+  if (count <= most) return round_up(count, unit);  // without divisions, for small GEMMs
+  const int64_t parts = (count + most - 1) / most;
+  return round_up((count + parts - 1) / parts, unit);
+}
+
 // Returns a blocking with one slab and all of k. Blocks have nearly equal numbers of rows, which are multiples of `unit`. A
 // block has at most `bytes` bytes of rows, or `least` rows if that is more.
 inline GemmBlocking blocking_of(const GemmRequest &request, int64_t bytes, int64_t row_bytes, int64_t least,
                                 int64_t unit) {
   const int64_t m = greater(request.m, 1);
   const int64_t most = greater(greater(bytes / row_bytes, least) / unit, 1) * unit;
-  const int64_t blocks = m <= most ? 1 : (m + most - 1) / most;  // avoids divisions in small GEMMs
-  return {.rows = round_up(blocks == 1 ? m : (m + blocks - 1) / blocks, unit),
+  return {.rows = equal_parts(m, most, unit),
           .row_space = min_i64(most, round_up(m, unit)),
           .columns = request.n,
           .depth = greater(request.k, 1),

@@ -31,12 +31,6 @@ inline int64_t unit_group_length(const GemmRequest &request) {
   return length;
 }
 
-// Returns the length of nearly equal parts of `count`, at most `most`. All are multiples of `unit`.
-inline int64_t equal_parts(int64_t count, int64_t most, int64_t unit) {
-  const int64_t parts = greater((count + most - 1) / most, 1);
-  return round_up((count + parts - 1) / parts, unit);
-}
-
 // Sizes of the decoded operands and sums, and their addresses in the scratch.
 template <typename Numbers>
 struct AmxLayout {
