@@ -84,14 +84,15 @@ void load_lower(const uint8_t *a) {
   }
 }
 
-// Prefetches one row of sums.
-inline void prefetch_row(const uint8_t *sums) {
-  __builtin_prefetch(sums, 1);
-  __builtin_prefetch(sums + kStepBytes, 1);
+// Prefetches 32 f32 or int32, which will be written.
+inline void prefetch_row(const uint8_t *row) {
+  __builtin_prefetch(row, 1);
+  __builtin_prefetch(row + kStepBytes, 1);
 }
 
 // Computes up to 32 rows by 32 columns. `sums` are the previous sums of c; NULL: zeros. `sums` and `out` may be the same
-// memory. If loads of a are streamed, each step prefetches a row of `next`, the sums of the next call; two rows with kIsPair.
+// memory. If loads of a are streamed, each step prefetches a row of `next`; two rows with kIsPair. `next` is the sums of the
+// next call, or `out` if that reads none.
 template <typename Unit, bool kIsPair, bool kIsStreamed>
 [[gnu::noinline]] void multiply_steps(const uint8_t *a, const uint8_t *b, int64_t steps, const void *sums, void *out,
                                       const uint8_t *next) {

@@ -176,7 +176,7 @@ inline Operand operand_of(const MatrixView &view, bool is_k_adjacent, int64_t fi
 
 inline int64_t scale_bytes(lpt_format format) { return format == LPT_FORMAT_F32 ? 4 : 1; }
 
-// Returns the same as decode(), in a tenth of its instructions: some kernels read a scale for every 16 elements.
+// Returns the same as decode(), without its cases for other elements: some kernels read a scale for every 16 elements.
 inline float read_scale(lpt_format format, const uint8_t *scales, int64_t index) {
   if (format == LPT_FORMAT_F32) {
     float scale;

@@ -181,8 +181,8 @@ void store_codes(const Coding &coding, const float *values, const float *scaled,
   const bool is_bf16 = coding.layout.min_exponent == kElementBf16.min_exponent;
   const bool is_f16 = coding.layout.mantissa_bits == kElementF16.mantissa_bits;
   const bool is_nearest = coding.rounding == LPT_ROUNDING_NEAREST_EVEN;
-  if ((!is_bf16 && !(is_f16 && is_nearest)) || coding.underflow != LPT_OPTIMIZER_UNDERFLOW_ALLOWED ||
-      coding.rounding == LPT_ROUNDING_TOWARD_ZERO) {
+  const bool is_fast = is_bf16 ? coding.rounding != LPT_ROUNDING_TOWARD_ZERO : is_f16 && is_nearest;
+  if (!is_fast || coding.underflow != LPT_OPTIMIZER_UNDERFLOW_ALLOWED) {
     return store_any(coding, values, scaled, inverse, to, count);
   }
   if (is_f16) return store_f16(scaled, inverse, to, count);

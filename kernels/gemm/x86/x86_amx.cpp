@@ -199,11 +199,7 @@ void write_unit(float *sums, int64_t rows, const TileEpilogue &epilogue) {
 
 // Prefetches the rows of a tile of c, so that the epilogue does not wait for them.
 inline void prefetch_c(const TileEpilogue &epilogue, int64_t rows) {
-  for (int64_t i = 0; i < rows; ++i) {
-    const uint8_t *const row = epilogue.c + i * epilogue.row_bytes;
-    __builtin_prefetch(row, 1);
-    __builtin_prefetch(row + kStepBytes, 1);
-  }
+  for (int64_t i = 0; i < rows; ++i) prefetch_row(epilogue.c + i * epilogue.row_bytes);
 }
 
 // Multiplies all rows of an area by a panel of b. Sums start at zero at the first depth, and are stored in c at the last one.
