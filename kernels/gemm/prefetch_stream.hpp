@@ -23,7 +23,7 @@ struct PrefetchStream {
   void skip(int64_t steps) { from += steps * step_bytes; }
 };
 
-constexpr int64_t kPrefetchDistance = 8192;  // ahead, over all panels that a tile reads
+constexpr int64_t kPrefetchDistance = 4096;  // ahead, over all panels that a tile reads
 
 // Returns the stream of the first of `tiles` tiles, which advance through `panel` by `step_bytes`. A tile reads `panels`
 // panels, and `next` is the panel after `panel`. Each further tile skips the steps of the previous tiles.

@@ -109,6 +109,14 @@ inline bool write_positive_e4m3(const Columns &columns, const uint8_t *from, int
   });
 }
 
+// Returns the scales of a packed panel if they are in the form that write_column_scales() writes; else NULL.
+inline const float *scales_in_place(const Columns &columns, int64_t lane) {
+  const GroupScales &scales = columns.scales;
+  const bool is_same = scales.is_along_k && scales.format == LPT_FORMAT_F32 && scales.shift == columns.groups.shift;
+  if (!is_same || columns.view.layout != Layout::kPanels) return nullptr;
+  return reinterpret_cast<const float *>(scales.data) + lane * block_count(columns);
+}
+
 // Writes the scales of a panel, group by group. Returns whether they are exponents without bias, which requires `are_exponents`
 // and moderate powers of two.
 inline bool write_column_scales(const Columns &columns, int64_t lane, int64_t lanes, bool are_exponents) {

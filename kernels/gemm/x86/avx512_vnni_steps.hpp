@@ -129,8 +129,8 @@ template <typename Columns, int kRows>
                                              const uint8_t *&panel, PrefetchStream &prefetch,
                                              __m512i (&sums)[kRows][2]) {
   do {
-    __builtin_prefetch(prefetch.from, 0, 3);
-    if constexpr (Columns::kStepBytes > 64) __builtin_prefetch(prefetch.from + 64, 0, 3);
+    __builtin_prefetch(prefetch.from, 0, 2);
+    if constexpr (Columns::kStepBytes > 64) __builtin_prefetch(prefetch.from + 64, 0, 2);
     prefetch.advance();
     __m512i low, high;
     decoder.decode(panel, low, high);

@@ -148,13 +148,16 @@ void GroupGemm::pack_rows(int64_t row, int64_t rows, const Depth &) {
   }
 }
 
-// Writes the scales and the addends of a panel, and returns how the scales are applied.
-inline GroupScaling prepare_scales(const GroupGemm &gemm, int64_t lane, int64_t lanes) {
+// Sets the scales of the groups of a panel, and returns how they are applied.
+inline GroupScaling prepare_scales(const GroupGemm &gemm, int64_t lane, int64_t lanes, const float *&scales) {
   const Columns &columns = gemm.columns;
-  if (columns.view.format.has_zero_point()) write_addends(columns, lane, lanes);
+  scales = scales_in_place(columns, lane);
   if (gemm.layout.is_whole()) return GroupScaling::kWhole;
-  const bool are_exponents = gemm.are_powers && gemm.are_rows_moderate;
-  if (write_column_scales(columns, lane, lanes, are_exponents)) return GroupScaling::kExponents;
+  if (scales == nullptr) {
+    scales = columns.buffers.scales;
+    const bool are_exponents = gemm.are_powers && gemm.are_rows_moderate;
+    if (write_column_scales(columns, lane, lanes, are_exponents)) return GroupScaling::kExponents;
+  }
   return gemm.a_scales.is_along_k ? GroupScaling::kBoth : GroupScaling::kColumns;
 }
 
@@ -172,7 +175,9 @@ inline void prepare_panel(const GroupGemm &gemm, const GemmArea &panel, PanelWor
   const GroupLayout &layout = gemm.layout;
   const Columns &columns = gemm.columns;
   const int64_t lane = request.first_column + panel.column, lanes = panel.columns;
-  work.scaling = prepare_scales(gemm, lane, lanes);
+  const float *scales;
+  if (columns.view.format.has_zero_point()) write_addends(columns, lane, lanes);
+  work.scaling = prepare_scales(gemm, lane, lanes, scales);
   const float unit = static_cast<float>(request.alpha) / static_cast<float>(1 << gemm.b_integers.fraction_bits);
   for (float &factor : work.column_factors) factor = 0;
   write_lane_factors(request.b, lane, lanes, request.k, unit, work.column_factors);
@@ -183,7 +188,7 @@ inline void prepare_panel(const GroupGemm &gemm, const GemmArea &panel, PanelWor
                .starts = nullptr,
                .start_stride = layout.is_whole() ? 4 : layout.row.stride,
                .panel = panel_of(columns, lane, lanes),
-               .column_scales = columns.buffers.scales,
+               .column_scales = scales,
                .column_addends = columns.buffers.addends,
                .doubled_columns = columns.buffers.doubled,
                .values = gemm.values,
