@@ -26,10 +26,10 @@ constexpr int64_t kPairNumbers = kPairRows * kPairColumns;  // of c
 constexpr int64_t kPairRowBytes = kPairColumns * 4;         // of c, and of a dword of k of b
 
 // Configures the tile registers of the calling thread, and releases them in the destructor. Afterwards a context switch does
-// not save tile data.
+// not save tile data. A step has up to kStepBytes of k, a multiple of 4.
 class AmxTileConfig {
  public:
-  AmxTileConfig() {
+  explicit AmxTileConfig(int64_t step_bytes = kStepBytes) {
     struct alignas(64) {
       uint8_t palette = 1, start_row = 0, reserved[14] = {};
       uint16_t row_bytes[16] = {};
@@ -38,6 +38,10 @@ class AmxTileConfig {
     for (int tile = 0; tile < 8; ++tile) {
       setup.row_bytes[tile] = kStepBytes;
       setup.rows[tile] = kUnitRows;
+    }
+    if (step_bytes < kStepBytes) {
+      setup.row_bytes[4] = setup.row_bytes[5] = static_cast<uint16_t>(step_bytes);  // a
+      setup.rows[6] = setup.rows[7] = static_cast<uint8_t>(step_bytes / 4);         // b
     }
     asm volatile("" : : "r"(&setup) : "memory");  // the intrinsic declares only the first bytes to the compiler
     _tile_loadconfig(&setup);

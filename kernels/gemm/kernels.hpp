@@ -45,6 +45,8 @@ void gemm_any_x86_amx(const GemmRequest &request);
 size_t gemm_scratch_x86_amx(const GemmRequest &request);
 void gemm_int8_x86_amx(const GemmRequest &request);
 size_t gemm_scratch_int8_x86_amx(const GemmRequest &request);
+void gemm_groups_x86_amx(const GemmRequest &request);
+size_t gemm_scratch_groups_x86_amx(const GemmRequest &request);
 void gemm_any_arm_neon(const GemmRequest &request);
 size_t gemm_scratch_arm_neon(const GemmRequest &request);
 

@@ -101,11 +101,11 @@ const char *unsupported_panels(const Format &format) {
 
 bool is_ternary(lpt_format plain) { return has_element(plain) && element_of(plain).is_ternary; }
 
-// With fewer rows, decoding to tiles takes longer than it saves. Integers that int8 dot products also support need more rows.
-// For them, shorter groups are never faster in tiles.
+// With fewer rows, decoding to tiles takes longer than it saves. Integers that int8 dot products also support need more rows, and
+// longer groups.
 constexpr int64_t kMinAmxRows = 4;
 constexpr int64_t kMinAmxRowsOfIntegers = 32;
-constexpr int64_t kMinAmxGroupOfIntegers = 64;
+constexpr int64_t kMinAmxGroupOfIntegers = 32;
 
 const char *unsupported_amx_tiles(const GemmRequest &request) {
   if (const char *reason = unsupported_common(request, true)) return reason;
@@ -266,12 +266,9 @@ const char *unsupported_integers(const MatrixView &view, int64_t k) {
   return panel_kind(request.b.format.element) == PanelKind::kBytePairs ? "elements of b have 6 bits" : nullptr;
 }
 
+// Returns whether int8 dot products support the request, and its rows are too few for tiles.
 bool is_for_dots(const GemmRequest &request) {
-  if (unsupported_groups(request) != nullptr) return false;
-  const auto is_short = [&](const MatrixView &view) {
-    return is_grouped_by_scales(view, true, request.k) && view.format.block_columns < kMinAmxGroupOfIntegers;
-  };
-  return request.m < kMinAmxRowsOfIntegers || is_short(request.a) || is_short(request.b);
+  return request.m < kMinAmxRowsOfIntegers && unsupported_groups(request) == nullptr;
 }
 
 [[maybe_unused]] const char *unsupported_amx(const GemmRequest &request) {
@@ -281,6 +278,18 @@ bool is_for_dots(const GemmRequest &request) {
   if (const char *reason = unsupported_amx_operand(request.a, !request.is_a_transposed, request.k)) return reason;
   if (!are_sums_exact(request)) return "sums of so many integers are not exact in f32";
   return is_for_dots(request) ? "int8 dot products are faster" : nullptr;
+}
+
+[[maybe_unused]] const char *unsupported_groups_amx(const GemmRequest &request) {
+  if (const char *reason = unsupported_groups(request)) return reason;
+  if (const char *reason = unsupported_amx_tiles(request)) return reason;
+  if (!is_grouped_by_scales(request.a, true, request.k) && !is_grouped_by_scales(request.b, true, request.k)) {
+    return "scales do not cut k into groups";
+  }
+  const auto is_short = [&](const MatrixView &view) {
+    return is_scaled_along_k(view, true, request.k) && view.format.block_columns < kMinAmxGroupOfIntegers;
+  };
+  return is_for_dots(request) || is_short(request.a) || is_short(request.b) ? "int8 dot products are faster" : nullptr;
 }
 
 [[maybe_unused]] const char *unsupported_int8_amx(const GemmRequest &request) {
@@ -296,6 +305,8 @@ std::span<const KernelEntry<GemmRequest>> gemm_kernels() {
 #if defined(LPT_HAVE_X86_AMX)
     {"gemm_int8_x86_amx", kCpuAvx512 | kCpuAvx512Bf16 | kCpuAmx, unsupported_int8_amx, gemm_int8_x86_amx,
      gemm_scratch_int8_x86_amx},
+    {"gemm_groups_x86_amx", kCpuAvx512 | kCpuAvx512Vnni | kCpuAmx, unsupported_groups_amx, gemm_groups_x86_amx,
+     gemm_scratch_groups_x86_amx},
     {"gemm_any_x86_amx", kCpuAvx512 | kCpuAvx512Bf16 | kCpuAmx, unsupported_amx, gemm_any_x86_amx,
      gemm_scratch_x86_amx},
 #endif

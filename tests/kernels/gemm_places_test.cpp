@@ -130,7 +130,7 @@ TEST(GemmTable, TilesTakeWhatRepaysThemAndStaysExact) {
     int64_t m, k;
     const char *reason;
   };
-  constexpr const char *kAny = "gemm_any_x86_amx", *kInt8 = "gemm_int8_x86_amx";
+  constexpr const char *kAny = "gemm_any_x86_amx", *kInt8 = "gemm_int8_x86_amx", *kGroups = "gemm_groups_x86_amx";
   const Expected table[] = {
       {kAny, "e4m3fn_tensor", "e5m2_row", 4, 4096, ""},
       {kAny, "e4m3fn_tensor", "e5m2_row", 3, 4096, "fewer rows than repay tiles"},
@@ -145,8 +145,6 @@ TEST(GemmTable, TilesTakeWhatRepaysThemAndStaysExact) {
       {kAny, "int8_row", "int8_row", 64, 1024, ""},
       {kAny, "int8_row", "int8_row", 64, 1025, "sums of so many integers are not exact in f32"},
       {kAny, "int8/1x1024/f32", "int8_row", 64, 4096, ""},
-      {kAny, "int8_1x32", "int8/1x64/f32", 64, 4096, "int8 dot products are faster"},
-      {kAny, "int8/1x64/f32", "int8/1x64/f32", 64, 4096, ""},
       {kAny, "e2m1fn", "e2m1fn", 64, 116508, ""},
       {kAny, "e2m1fn", "e2m1fn", 64, 116509, "sums of so many integers are not exact in f32"},
       {kAny, "bf16", "ternary_tensor", 64, 64, "ternary digits are not cut along k"},
@@ -157,6 +155,12 @@ TEST(GemmTable, TilesTakeWhatRepaysThemAndStaysExact) {
       {kInt8, "int8_row", "int8_tensor", 32, 131072, "sums of so many products may not fit int32"},
       {kInt8, "int8_row", "int8_tensor", 31, 64, "int8 dot products are faster"},
       {kInt8, "int8_1x32", "int8_row", 32, 64, "scales of a vary along k"},
+      {kGroups, "int8_1x32", "int8_row", 32, 64, ""},
+      {kGroups, "int8_1x32", "int8_row", 31, 64, "int8 dot products are faster"},
+      {kGroups, "int8_1x32", "nvfp4", 64, 64, "int8 dot products are faster"},
+      {kGroups, "int8_1x32", "int8_row", 32, 32, "scales do not cut k into groups"},
+      {kGroups, "mxint8", "int8_row", 32, 64, "scales do not cut k into groups"},
+      {kGroups, "mxint8", "int4_1x32", 32, 64, ""},
   };
   for (const Expected &expected : table) {
     const Problem problem(expected.a, expected.b, LPT_FORMAT_F32, false, true, expected.m, 64, expected.k);

@@ -214,8 +214,11 @@ class Gemm : public testing::TestWithParam<size_t> {
     const char *a, *b;
   };
   Pair pair(const char *a, const char *b) const {
-    const Problem problem(a, b, LPT_FORMAT_F32, false, true, kGemmRowUnit, 1, 1);
-    return takes(problem.request) ? Pair{a, b} : Pair{"int8_tensor", "int8_tensor"};
+    for (const Pair &pair : {Pair{a, b}, Pair{"int8_tensor", "int8_tensor"}}) {
+      const Problem problem(pair.a, pair.b, LPT_FORMAT_F32, false, true, kGemmRowUnit, 1, 1);
+      if (takes(problem.request)) return pair;
+    }
+    return {"int8_1x32", "int4_1x32"};  // of a kernel for groups
   }
 
   void run(const GemmRequest &request) const { run_row(kernel(), request); }

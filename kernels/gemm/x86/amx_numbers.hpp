@@ -32,11 +32,9 @@ inline __m512i scale_pairs(__m512i pairs, __m512 scales) {
 
 struct Bf16Elements {
   using Unit = AmxBf16;
+  using Sums = FloatSums;
   static constexpr int64_t kOfStep = 32;
   static constexpr bool kHasGroups = true;
-
-  static __m512 floats(const float *sums) { return _mm512_load_ps(sums); }
-  static void to_floats(float *) {}
 
   static void pack_lane(const Operand &a, int64_t lane, uint8_t *to) {
     switch (a.decoder) {
@@ -126,13 +124,9 @@ struct Bf16Elements {
 // int8 without conversion, and exact sums in int32.
 struct Int8Elements {
   using Unit = AmxInt8;
+  using Sums = IntegerSums;
   static constexpr int64_t kOfStep = 64;
   static constexpr bool kHasGroups = false;
-
-  static __m512 floats(const float *sums) { return _mm512_cvtepi32_ps(_mm512_load_si512(sums)); }
-  static void to_floats(float *sums) {
-    for (int64_t i = 0; i < kPairNumbers; i += 16) _mm512_store_ps(sums + i, floats(sums + i));
-  }
 
   static void pack_lane(const Operand &a, int64_t lane, uint8_t *to) {
     const uint8_t *const from = a.data + lane * a.row_stride;

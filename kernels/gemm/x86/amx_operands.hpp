@@ -111,6 +111,41 @@ void pack_unit_rows(const Operand &a, int64_t first, int64_t lanes, int64_t stri
   }
 }
 
+// Prefetches the rows of a pair of tiles of c, so that the epilogue does not wait for them.
+inline void prefetch_c(const TileEpilogue &epilogue, int64_t rows) {
+  for (int64_t i = 0; i < rows; ++i) prefetch_row(epilogue.c + i * epilogue.row_bytes);
+}
+
+// Sums in f32, in scratch.
+struct FloatSums {
+  static __m512 floats(const float *sums) { return _mm512_load_ps(sums); }
+  static void to_floats(float *) {}
+};
+
+// Sums in int32, in scratch.
+struct IntegerSums {
+  static __m512 floats(const float *sums) { return _mm512_cvtepi32_ps(_mm512_load_si512(sums)); }
+  static void to_floats(float *sums) {
+    for (int64_t i = 0; i < kPairNumbers; i += 16) _mm512_store_ps(sums + i, floats(sums + i));
+  }
+};
+
+// Applies the epilogue to sums of up to 32 rows by 32 columns, and stores them in c.
+template <typename Sums>
+void write_pair(float *sums, int64_t rows, const TileEpilogue &epilogue) {
+  if (!is_stored_whole<Bf16, 2>(epilogue)) {
+    Sums::to_floats(sums);
+    return finish_rows(sums, kPairColumns, rows, epilogue);
+  }
+  const __m512 low = _mm512_loadu_ps(epilogue.column_factors), high = _mm512_loadu_ps(epilogue.column_factors + 16);
+  for (int64_t i = 0; i < rows; ++i, sums += kPairColumns) {
+    auto *const to = reinterpret_cast<float *>(epilogue.c + i * epilogue.row_bytes);
+    const __m512 factor = _mm512_set1_ps(epilogue.row_factors[i]);
+    _mm512_storeu_ps(to, _mm512_mul_ps(_mm512_mul_ps(Sums::floats(sums), factor), low));
+    _mm512_storeu_ps(to + 16, _mm512_mul_ps(_mm512_mul_ps(Sums::floats(sums + 16), factor), high));
+  }
+}
+
 // Zeros a panel from dword `dwords` of k to the end of its step.
 inline void fill_panel(int64_t dwords, uint8_t *panel) {
   const int64_t whole = round_up(dwords, kStepBytes / 4);

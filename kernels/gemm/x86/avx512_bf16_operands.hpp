@@ -84,7 +84,7 @@ struct PanelGemm {
   const PanelLayout &layout;
   Operand a;
   PanelOperand b = {};
-  Groups groups = {};
+  Grouping groups = {};
   bool are_a_groups_scaled = false;
   PanelTile tile = {};  // fields that are equal for all tiles
   PanelTables tables = {};
@@ -190,7 +190,7 @@ inline bool has_wide_zeros(const PanelOperand &b, const uint8_t *zeros) {
 }
 
 // Returns the tile that decodes this operand in its loop. `run` is NULL if no tile does and the panels must be expanded.
-inline PanelShape panel_shape_of(const PanelOperand &b, Groups groups, int shape) {
+inline PanelShape panel_shape_of(const PanelOperand &b, Grouping groups, int shape) {
   switch (b.kind) {
     case PanelKind::kNibbles:
       return b.zeros != nullptr ? panel_shape_of<NibbleZeroLines>(groups, shape)
@@ -205,7 +205,7 @@ inline PanelShape panel_shape_of(const PanelOperand &b, Groups groups, int shape
 }
 
 // Returns whether the operand has long tiles without expansion.
-inline bool has_long_tiles(const PanelOperand &b, Groups groups) {
+inline bool has_long_tiles(const PanelOperand &b, Grouping groups) {
   return panel_shape_of(b, groups, kLongShape).run != nullptr;
 }
 

@@ -17,7 +17,7 @@ constexpr int kMostRoundPanels = 16;  // per round of long tiles
 constexpr int64_t kAhead = 2048;      // prefetch distance in a panel, in bytes
 constexpr int64_t kScalesAhead = 4;   // prefetch distance of scales, in blocks
 
-enum class Groups : uint8_t { kNone, kColumns, kBoth };  // operands whose scales vary along k
+enum class Grouping : uint8_t { kNone, kColumns, kBoth };  // operands whose scales vary along k
 
 // Rows of a panel of a. A longer tile reads runs of four rows, from two panels.
 constexpr int64_t kTileRows = 8;
@@ -127,7 +127,7 @@ template <bool kIsPrefetched, typename Source, int kRows, int kPanels>
 }
 
 // Adds the sums of a group, multiplied by their scales, to the totals.
-template <Groups kGroups, int kRows, int kPanels>
+template <Grouping kGroups, int kRows, int kPanels>
 [[gnu::always_inline]] inline void add_group(const PanelTile &tile, int64_t group,
                                              const __m512 (&sums)[kRows][2 * kPanels],
                                              __m512 (&totals)[kRows][2 * kPanels]) {
@@ -142,7 +142,7 @@ template <Groups kGroups, int kRows, int kPanels>
 #pragma GCC unroll 12
       for (int i = 0; i < kRows; ++i) {
         __m512 scale = columns;
-        if constexpr (kGroups == Groups::kBoth) {
+        if constexpr (kGroups == Grouping::kBoth) {
           const float row_scale = tile.row_scales[i / kRun<kRows>][a_block + i % kRun<kRows>];
           scale = _mm512_mul_ps(columns, _mm512_set1_ps(row_scale));
         }
@@ -204,7 +204,7 @@ inline void prefetch_lines(const TileEpilogue &epilogue, int64_t rows) {
   }
 }
 
-template <typename Source, Groups kGroups, int kRows, bool kHasRowFactors = true>
+template <typename Source, Grouping kGroups, int kRows, bool kHasRowFactors = true>
 [[gnu::always_inline]] inline void multiply_by(const Source &source, const PanelTile &tile,
                                                const TileEpilogue &epilogue) {
   constexpr int kPanels = panels_of<Source>(kRows);
@@ -214,7 +214,7 @@ template <typename Source, Groups kGroups, int kRows, bool kHasRowFactors = true
 #pragma GCC unroll 2
   for (int p = 0; p < kPanels; ++p) prefetch[p] = tile.prefetch[p];
   __m512 sums[kRows][2 * kPanels];
-  if constexpr (kGroups == Groups::kNone) {
+  if constexpr (kGroups == Grouping::kNone) {
     clear(sums);
     add_steps<true, Source, kRows, kPanels>(source, zeros, tile, 0, tile.steps, prefetch, sums);
     write_sums<kHasRowFactors>(sums, tile, epilogue);
@@ -235,13 +235,13 @@ template <typename Source, Groups kGroups, int kRows, bool kHasRowFactors = true
   write_sums<kHasRowFactors>(totals, tile, epilogue);
 }
 
-template <typename Source, Groups kGroups, int kRows>
+template <typename Source, Grouping kGroups, int kRows>
 void multiply_panel_tile(const PanelTile &tile, const PanelTables &tables, const TileEpilogue &epilogue) {
   multiply_by<Source, kGroups, kRows>(Source(tables), tile, epilogue);
 }
 
 // Computes adjacent long tiles, one panel after the other, for all columns of `first_place`.
-template <typename Source, Groups kGroups, bool kHasRowFactors>
+template <typename Source, Grouping kGroups, bool kHasRowFactors>
 void multiply_long_tiles(const PanelTile &first, const PanelTables &tables, const TileEpilogue &first_place) {
   const Source source(tables);
   PanelTile tile = first;
@@ -275,13 +275,13 @@ struct PanelShape {
 };
 
 // Returns nullptr if k has groups: their totals would need the registers of the sums.
-template <typename Source, Groups kGroups, bool kHasRowFactors>
+template <typename Source, Grouping kGroups, bool kHasRowFactors>
 constexpr PanelTileFunction long_tile() {
-  if constexpr (kGroups == Groups::kNone) return multiply_long_tiles<Source, kGroups, kHasRowFactors>;
+  if constexpr (kGroups == Grouping::kNone) return multiply_long_tiles<Source, kGroups, kHasRowFactors>;
   return nullptr;
 }
 
-template <typename Source, Groups kGroups>
+template <typename Source, Grouping kGroups>
 PanelShape panel_shape_of(int shape) {
   static constexpr PanelTileFunction tiles[kShapes] = {
       multiply_panel_tile<typename SourceFor<Source, 1>::Type, kGroups, 1>,
@@ -297,10 +297,10 @@ PanelShape panel_shape_of(int shape) {
 }
 
 template <typename Source>
-PanelShape panel_shape_of(Groups groups, int shape) {
-  if (groups == Groups::kBoth) return panel_shape_of<Source, Groups::kBoth>(shape);
-  return groups == Groups::kColumns ? panel_shape_of<Source, Groups::kColumns>(shape)
-                                    : panel_shape_of<Source, Groups::kNone>(shape);
+PanelShape panel_shape_of(Grouping groups, int shape) {
+  if (groups == Grouping::kBoth) return panel_shape_of<Source, Grouping::kBoth>(shape);
+  return groups == Grouping::kColumns ? panel_shape_of<Source, Grouping::kColumns>(shape)
+                                      : panel_shape_of<Source, Grouping::kNone>(shape);
 }
 
 // Expands a panel to lines of HalfLines.

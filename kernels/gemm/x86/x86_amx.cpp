@@ -181,27 +181,6 @@ void multiply_groups(const AmxLayout<Numbers> &layout, const uint8_t *a, int64_t
   }
 }
 
-// Applies the epilogue to the sums of a tile and stores them in c.
-template <typename Numbers>
-void write_unit(float *sums, int64_t rows, const TileEpilogue &epilogue) {
-  if (!is_stored_whole<Bf16, 2>(epilogue)) {
-    Numbers::to_floats(sums);
-    return finish_rows(sums, kPairColumns, rows, epilogue);
-  }
-  const __m512 low = _mm512_loadu_ps(epilogue.column_factors), high = _mm512_loadu_ps(epilogue.column_factors + 16);
-  for (int64_t i = 0; i < rows; ++i, sums += kPairColumns) {
-    auto *const to = reinterpret_cast<float *>(epilogue.c + i * epilogue.row_bytes);
-    const __m512 factor = _mm512_set1_ps(epilogue.row_factors[i]);
-    _mm512_storeu_ps(to, _mm512_mul_ps(_mm512_mul_ps(Numbers::floats(sums), factor), low));
-    _mm512_storeu_ps(to + 16, _mm512_mul_ps(_mm512_mul_ps(Numbers::floats(sums + 16), factor), high));
-  }
-}
-
-// Prefetches the rows of a tile of c, so that the epilogue does not wait for them.
-inline void prefetch_c(const TileEpilogue &epilogue, int64_t rows) {
-  for (int64_t i = 0; i < rows; ++i) prefetch_row(epilogue.c + i * epilogue.row_bytes);
-}
-
 // Multiplies all rows of an area by a panel of b. Sums start at zero at the first depth, and are stored in c at the last one.
 template <typename Numbers>
 void multiply_panel(const AmxGemm<Numbers> &gemm, const GemmArea &area, const Depth &depth, TileEpilogue &epilogue) {
@@ -224,7 +203,7 @@ void multiply_panel(const AmxGemm<Numbers> &gemm, const GemmArea &area, const De
     }
     if (!is_last) continue;
     epilogue.row_factors = layout.row_factors + row;
-    write_unit<Numbers>(done, rows, epilogue);
+    write_pair<typename Numbers::Sums>(done, rows, epilogue);
     epilogue.c += kPairRows * epilogue.row_bytes;
   }
 }

@@ -141,7 +141,7 @@ struct RowCut {
   int64_t long_tiles, tiles;
   int64_t body, last;  // rows
 
-  RowCut(const PanelOperand &b, Groups groups, bool are_rows_scaled, int64_t rows)
+  RowCut(const PanelOperand &b, Grouping groups, bool are_rows_scaled, int64_t rows)
       : shape(panel_shape_of(b, groups, shape_of(kTileRows))),
         long_shape(panel_shape_of(b, groups, are_rows_scaled ? kLongShape : kLongUnscaledShape)),
         last_shape(panel_shape_of(b, groups, shape_of(rows % kTileRows))) {
@@ -211,7 +211,7 @@ inline void set_groups(PanelGemm &gemm) {
   const bool is_b_grouped =
       gemm.layout.b_blocks > 1 || (request.b.layout == Layout::kPanels && request.b.format.has_zero_point());
   gemm.are_a_groups_scaled = gemm.a.is_scaled_along_k && !fits_bf16_scaled(request.a.format);
-  gemm.groups = gemm.are_a_groups_scaled ? Groups::kBoth : is_b_grouped ? Groups::kColumns : Groups::kNone;
+  gemm.groups = gemm.are_a_groups_scaled ? Grouping::kBoth : is_b_grouped ? Grouping::kColumns : Grouping::kNone;
   const int32_t a_shift = gemm.a.is_k_adjacent ? gemm.a.column_shift : gemm.a.row_shift;
   const int32_t b_extent = request.is_b_transposed ? request.b.format.block_columns : request.b.format.block_rows;
   const int32_t b_shift = shift_of(gemm.layout.b_blocks > 1 ? b_extent : LPT_BLOCK_EXTENT_FULL);
