@@ -156,7 +156,7 @@ void Decoder::prepare(int64_t rows) {
               .branch = make(LPT_FORMAT_F32, config_.width),
               .normed = make(wide_, config_.width),
               .query = make(LPT_FORMAT_F32, query_width),
-              .rotated = make(wide_, query_width),
+              .rotated = make(precision_.floats(), query_width),
               .key = make(LPT_FORMAT_F32, key_width),
               .value = make(LPT_FORMAT_F32, key_width),
               .attended = make(wide_, query_width),

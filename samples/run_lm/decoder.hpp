@@ -18,7 +18,7 @@ struct Precision {
   // The matrix of the logits, if it is not quantized already: f32, bf16, or a format with scales.
   lpt_format head = LPT_FORMAT_BF16;
 
-  // The format of weights that are not quantized: bf16 or f32.
+  // The format of weights that are not quantized, and of queries in attention: bf16 or f32.
   lpt_format floats() const { return activations == LPT_FORMAT_F32 ? LPT_FORMAT_F32 : LPT_FORMAT_BF16; }
   // The format of activations before they are cast: bf16 or f32.
   lpt_format wide() const { return activations == LPT_FORMAT_BF16 ? LPT_FORMAT_BF16 : LPT_FORMAT_F32; }
