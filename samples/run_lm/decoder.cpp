@@ -149,6 +149,7 @@ void Decoder::clear() {
 
 void Decoder::prepare(int64_t rows) {
   if (buffers_.rows == rows) return;
+  casts_.clear();
   const auto make = [&](lpt_format format, int64_t columns) { return make_matrix(context_, format, rows, columns); };
   const int64_t query_width = config_.heads * config_.head_width, key_width = config_.key_heads * config_.head_width;
   buffers_ = {.rows = rows,
@@ -201,13 +202,14 @@ void Decoder::attend(const Layer &layer) {
                               layer.values.get(), &options, heads_of(buffers_.attended.get(), config_.heads).get()));
 }
 
-Decoder::LinearInput Decoder::make_input(const lpt_tensor *values, bool is_cast) const {
-  LinearInput input{.values = values, .operand = values, .cast = {}, .sums = {}};
+Decoder::LinearInput Decoder::make_input(const lpt_tensor *values, bool is_cast) {
+  LinearInput input{.values = values, .operand = values, .sums = {}};
   if (!is_cast) return input;
-  input.cast =
-      make_matrix(context_, precision_.activations, lpt_tensor_extent(values, 0), lpt_tensor_extent(values, 1));
-  check(context_, lpt_quantize(context_, values, nullptr, input.cast.get(), nullptr));
-  input.operand = input.cast.get();
+  const int64_t rows = lpt_tensor_extent(values, 0), columns = lpt_tensor_extent(values, 1);
+  Tensor &cast = casts_[{rows, columns}];
+  if (!cast) cast = make_matrix(context_, precision_.activations, rows, columns);
+  check(context_, lpt_quantize(context_, values, nullptr, cast.get(), nullptr));
+  input.operand = cast.get();
   return input;
 }
 
@@ -238,7 +240,7 @@ void Decoder::multiply(LinearInput &input, const Operand &operand, const lpt_ten
 
 // Computes linear layers that have one input.
 void Decoder::project(const lpt_tensor *input, const Layer &layer, std::initializer_list<Projection> projections,
-                      std::initializer_list<lpt_tensor *> outputs) const {
+                      std::initializer_list<lpt_tensor *> outputs) {
   LinearInput source = make_input(input, precision_.casts_activations());
   for (size_t i = 0; i < projections.size(); ++i) {
     const Projection projection = projections.begin()[i];

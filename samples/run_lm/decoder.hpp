@@ -2,6 +2,7 @@
 #pragma once
 
 #include <functional>
+#include <map>
 #include <memory>
 #include <span>
 #include <vector>
@@ -84,8 +85,8 @@ class Decoder {
   // The input of linear layers.
   struct LinearInput {
     const lpt_tensor *values;   // f32 or bf16
-    const lpt_tensor *operand;  // as the linear layers read it: the values, or `cast`
-    tool::Tensor cast, sums;    // sums of groups, rows × groups; null: none yet
+    const lpt_tensor *operand;  // as the linear layers read it: the values, or their cast
+    tool::Tensor sums;          // sums of groups, rows × groups; null: none yet
   };
   struct Layer {
     std::array<Operand, kProjections> matrices;
@@ -109,14 +110,15 @@ class Decoder {
   tool::Tensor pack(const SharedTensor &matrix) const;
   // A matrix that is not quantized is cast to `format`.
   Operand make_operand(const SharedTensor &matrix, const SharedTensor &offsets, lpt_format format) const;
-  LinearInput make_input(const lpt_tensor *values, bool is_cast) const;
+  // The cast is valid until the next call with its extents.
+  LinearInput make_input(const lpt_tensor *values, bool is_cast);
   tool::Tensor heads_of(const lpt_tensor *matrix, int64_t heads) const;
   void rotate(const lpt_tensor *input, int64_t heads, lpt_tensor *output) const;
   void attend(const Layer &layer);
   void add_group_sums(const Operand &operand, LinearInput &input) const;
   void multiply(LinearInput &input, const Operand &operand, const lpt_tensor *bias, lpt_tensor *output) const;
   void project(const lpt_tensor *input, const Layer &layer, std::initializer_list<Projection> projections,
-               std::initializer_list<lpt_tensor *> outputs) const;
+               std::initializer_list<lpt_tensor *> outputs);
   void normalize(bool is_sum, const lpt_tensor *weight);
   void run_layer(size_t index);
 
@@ -134,6 +136,7 @@ class Decoder {
   tool::Tensor frequencies_, logits_;
   std::vector<Layer> layers_;
   Buffers buffers_;
+  std::map<std::pair<int64_t, int64_t>, tool::Tensor> casts_;  // of inputs, by rows and columns
 };
 
 }  // namespace run_lm
