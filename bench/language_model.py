@@ -30,7 +30,7 @@ from step import Error, completed, count
 PROMPT, DECODED = 512, 64  # tokens
 PEERS = ("Q4_0", "Q4_K_M")
 FORMATS = {"Q4_0 of GGUF": ("bf16", "int8_1x32"), "Q4_K_M of GGUF": ("bf16", "int8_1x32"),  # weights: activations
-           "int4_1x128": ("bf16", "int8_1x32"), "int4_1x32": ("bf16", "int8_1x32"),
+           "int4_1x128": ("bf16", "int8_1x32", "int8/1x128/f32"), "int4_1x32": ("bf16", "int8_1x32"),
            "nvfp4": ("bf16", "int8_1x32", "nvfp4"), "e4m3fn_row": ("bf16", "e4m3fn_row")}
 MODELS = {"small": "SmolLM2-135M", "large": "1.07 G random weights"}
 HEAD_BYTES = 1.125  # per weight of int8_1x32, the head of run_lm quantize
