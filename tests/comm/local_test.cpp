@@ -34,7 +34,11 @@ constexpr Way kCustomWays[] = {
 constexpr Way kSocketWays[] = {{.name = "Sockets", .flags = 0, .has_sockets = true}};
 constexpr Way kExchangeWays[] = {{"Exchange", 0, 0, MailForm::kExchange}};
 
-// Sanitized runs leave out the last one, whose messages are among those of the others.
+// Sanitized runs leave out ways whose code others run too: messages without checksums, and custom ranks that wait for nothing.
+std::vector<Way> local_ways() {
+  if (kIsSanitized) return {kLocalWays[0], kLocalWays[2]};
+  return {std::begin(kLocalWays), std::end(kLocalWays)};
+}
 std::vector<Way> custom_ways() { return {std::begin(kCustomWays), std::end(kCustomWays) - (kIsSanitized ? 1 : 0)}; }
 
 inline void PrintTo(const Way &way, std::ostream *out) { *out << way.name; }
@@ -65,7 +69,7 @@ std::string name_of_setting(const testing::TestParamInfo<Setting> &setting) {
 
 INSTANTIATE_TEST_SUITE_P(Suite, LocalRanks,
                          testing::Combine(testing::ValuesIn(suite()), testing::ValuesIn(rank_counts()),
-                                          testing::ValuesIn(kLocalWays)),
+                                          testing::ValuesIn(local_ways())),
                          name_of_setting);
 INSTANTIATE_TEST_SUITE_P(CustomSuite, LocalRanks,
                          testing::Combine(testing::ValuesIn(suite()), testing::ValuesIn(few_rank_counts()),
