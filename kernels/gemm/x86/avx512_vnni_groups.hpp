@@ -22,8 +22,6 @@ inline bool is_read_in_place(const GemmRequest &request, const Groups &groups) {
          request.k % 4 == 0 && request.a.row_stride % kConflictStrideBytes != 0;
 }
 
-constexpr int64_t kGroupBlockBytes = 512 << 10;  // rows of a
-
 // Columns of one span. A tile writes lines of c in as many pages as it has rows. Several panels per tile are therefore faster,
 // as many as fit in L2 with the rows. If b is not packed, or groups have scales, one panel is prepared at a time.
 constexpr int64_t kSpanBytes = 256 << 10;
@@ -47,11 +45,11 @@ struct GroupLayout {
   int32_t *starts, *sums;
   PanelBuffers panel;
 
-  // Blocks are of multiples of `tile_rows` rows.
-  GroupLayout(const GemmRequest &request, int64_t tile_rows, ScratchParts &parts)
+  // A block has at most `block_bytes` bytes of rows, in multiples of `tile_rows` rows.
+  GroupLayout(const GemmRequest &request, int64_t block_bytes, int64_t tile_rows, ScratchParts &parts)
       : groups(groups_of(request.a, request.b, request.k)),
         row(row_layout_of(groups)),
-        blocking(blocking_of(request, kGroupBlockBytes, row.stride, kMinBlockRows, tile_rows)),
+        blocking(blocking_of(request, block_bytes, row.stride, kMinBlockRows, tile_rows)),
         is_direct(is_read_in_place(request, groups)) {
     blocking.span = span_columns_of(request, groups);
     const bool is_plain = request.b.layout != Layout::kPanels;

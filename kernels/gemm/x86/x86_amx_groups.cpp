@@ -11,8 +11,9 @@
 namespace lpt {
 namespace {
 
-constexpr int64_t kPartBytes = 512;  // of k, of a decoded part of a panel, if groups are not longer
-constexpr int64_t kRunGroups = 4;    // stored before they are added: 16 KiB
+constexpr int64_t kGroupBlockBytes = 1 << 20;  // half of the L2 cache of CPUs with AMX
+constexpr int64_t kPartBytes = 512;            // of k, of a decoded part of a panel, if groups are not longer
+constexpr int64_t kRunGroups = 4;              // stored before they are added: 16 KiB
 constexpr int64_t kTileNumbers = kUnitRows * kUnitColumns;
 
 // Adds the scratch of the sums to that of the operands.
@@ -27,7 +28,7 @@ struct AmxGroupLayout {
 
   explicit AmxGroupLayout(const GemmRequest &request)
       : parts(request.scratch),
-        operands(request, kPairRows, parts),
+        operands(request, kGroupBlockBytes, kPairRows, parts),
         group_bytes(4 * operands.groups.group_steps),
         part_groups(greater(kPartBytes / group_bytes, 1)),
         panel(parts.take<uint8_t>(round_up(part_groups * group_bytes, kStepBytes) * kPanelLanes)),

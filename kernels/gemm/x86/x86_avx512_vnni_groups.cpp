@@ -11,6 +11,8 @@
 namespace lpt {
 namespace {
 
+constexpr int64_t kGroupBlockBytes = 512 << 10;
+
 inline GroupTileFunction group_tile_of(const Columns &columns, GroupScaling scaling, int64_t rows) {
   if (columns.kind == PanelKind::kByteQuads) return group_tile_of<ByteColumns>(scaling, rows);
   if (columns.kind == PanelKind::kBytePairs) return group_tile_of<BytePairColumns>(scaling, rows);
@@ -85,14 +87,14 @@ struct GroupGemm : GroupOperands {
 
 void gemm_groups_x86_avx512_vnni(const GemmRequest &request) {
   ScratchParts parts(request.scratch);
-  const GroupLayout layout(request, kWholeTileRows, parts);
+  const GroupLayout layout(request, kGroupBlockBytes, kWholeTileRows, parts);
   GroupGemm gemm(request, layout);
   run_driver(request, layout.blocking, gemm);
 }
 
 size_t gemm_scratch_groups_x86_avx512_vnni(const GemmRequest &request) {
   ScratchParts parts(nullptr);
-  const GroupLayout layout(request, kWholeTileRows, parts);
+  const GroupLayout layout(request, kGroupBlockBytes, kWholeTileRows, parts);
   return parts.bytes();
 }
 
