@@ -289,7 +289,8 @@ bool is_for_dots(const GemmRequest &request) {
   const auto is_short = [&](const MatrixView &view) {
     return is_scaled_along_k(view, true, request.k) && view.format.block_columns < kMinAmxGroupOfIntegers;
   };
-  return is_for_dots(request) || is_short(request.a) || is_short(request.b) ? "int8 dot products are faster" : nullptr;
+  const bool is_small = request.m < kMinAmxRowsOfIntegers || is_short(request.a) || is_short(request.b);
+  return is_small ? "int8 dot products are faster" : nullptr;
 }
 
 [[maybe_unused]] const char *unsupported_int8_amx(const GemmRequest &request) {

@@ -123,7 +123,8 @@ struct RowPointers {
   asm("" : "+v"(sum));
 }
 
-// Adds the products of `steps` steps of four elements of k, and advances `rows` and `panel`.
+// Adds the products of `steps` steps of four elements of k, and advances `rows` and `panel`. Prefetches fill L2, which
+// has more buffers for outstanding reads than L1.
 template <typename Columns, int kRows>
 [[gnu::always_inline]] inline void add_steps(const Columns &decoder, int64_t steps, RowPointers<kRows> &rows,
                                              const uint8_t *&panel, PrefetchStream &prefetch,

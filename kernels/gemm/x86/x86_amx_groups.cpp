@@ -24,7 +24,7 @@ struct AmxGroupLayout {
   uint8_t *panel;     // decoded part
   float *row_scales;  // of the block, group by group
   int32_t *sums;      // of a run of groups, tile by tile
-  float *totals;      // of the block, in blocks of 32 by 32
+  float *totals;      // of the block by a panel
 
   explicit AmxGroupLayout(const GemmRequest &request)
       : parts(request.scratch),
@@ -153,8 +153,9 @@ template <bool kIsBoth, bool kHasZeros>
 void add_groups(const UnitSums &unit, bool is_first, float *totals) {
   __m512 all[kUnitRows];
 #pragma GCC unroll 16
-  for (int i = 0; i < kUnitRows; ++i)
+  for (int i = 0; i < kUnitRows; ++i) {
     all[i] = is_first ? _mm512_setzero_ps() : _mm512_load_ps(totals + kPairColumns * i);
+  }
   for (int64_t group = 0; group < unit.groups; ++group) {
     const int32_t *const sums = unit.sums + group * kPairNumbers;
     const __m512 columns = _mm512_loadu_ps(unit.column_scales + group * kPanelLanes);

@@ -192,6 +192,30 @@ TEST(Model, CastsTheHead) {
   EXPECT_THROW(run_lm::check_precision({LPT_FORMAT_BF16, LPT_FORMAT_BF16, LPT_FORMAT_INT8}), tool::Error);
 }
 
+// Casts of inputs are kept for their number of rows, which a call with other rows replaces.
+TEST(Model, CastsInputsAndQueries) {
+  const tool_tests::Workplace workplace;
+  const std::vector<int32_t> tokens = random_tokens(14, 20), others = random_tokens(15, 7);
+  TinyModel model;
+  model.draw(16, true);
+  const LoadedModel loaded(write_folder(workplace, "folder", model, false));
+  const std::pair<const char *, lpt_format> formats[] = {
+      {"f32", LPT_FORMAT_F32}, {"bf16", LPT_FORMAT_BF16}, {"int8_1x32", LPT_FORMAT_BF16}, {"nvfp4", LPT_FORMAT_BF16}};
+  for (const auto &[activations, queries] : formats) {
+    Decoder decoder = loaded.decoder({tool::find_format(activations), LPT_FORMAT_F32, LPT_FORMAT_F32});
+    std::set<lpt_format> found;
+    decoder.observe_attention = [&](size_t, const lpt_tensor *rotated, const lpt_tensor *) {
+      found.insert(lpt_tensor_format(rotated));
+    };
+    const auto expected = logits_of(decoder, tokens);
+    EXPECT_EQ(found, std::set{queries}) << activations;
+    decoder.clear();
+    logits_of(decoder, others);
+    decoder.clear();
+    EXPECT_EQ(logits_of(decoder, tokens), expected) << activations;
+  }
+}
+
 // EXAQ with the clips of the paper, against the model in f64. A score near the middle of two levels may have the other level.
 TEST(Model, RoundsTheSoftmax) {
   constexpr double kSlopes[] = {1.66, 1.75, 1.83}, kOffsets[] = {1.85, 2.06, 2.27};
