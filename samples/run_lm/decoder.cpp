@@ -30,6 +30,13 @@ Tensor wrap(lpt_context *context, const lpt_tensor *tensor, std::initializer_lis
   return Tensor(made);
 }
 
+// Logits need more bits than the inputs of layers. 8-bit integers keep them, and are the fastest inputs of integer weights.
+lpt_format head_input_of(const Precision &precision, lpt_format head) {
+  if (!precision.casts_activations() || !has_scales(head)) return precision.wide();
+  const bool is_integer = tool::describe(head).exponent_bits == 0;
+  return is_integer ? lpt_format{LPT_FORMAT_INT8_1X32} : precision.activations;
+}
+
 }  // namespace
 
 void check_precision(const Precision &precision) {
@@ -59,7 +66,8 @@ Decoder::Decoder(lpt_context *context, const ModelConfig &config, ModelWeights w
       wide_(precision.wide()),
       capacity_(capacity),
       norm_(weights.norm),
-      head_(make_operand(weights.head, weights.head_offsets, precision.head)) {
+      head_(make_operand(weights.head, weights.head_offsets, precision.head)),
+      head_input_(head_input_of(precision, lpt_tensor_format(head_.values.get()))) {
   const lpt_format format = lpt_tensor_format(weights.embedding.get());
   if (!has_scales(format)) {
     embedding_ = cast_to(context, weights.embedding, precision.floats());
@@ -202,12 +210,12 @@ void Decoder::attend(const Layer &layer) {
                               layer.values.get(), &options, heads_of(buffers_.attended.get(), config_.heads).get()));
 }
 
-Decoder::LinearInput Decoder::make_input(const lpt_tensor *values, bool is_cast) {
+Decoder::LinearInput Decoder::make_input(const lpt_tensor *values, lpt_format format) {
   LinearInput input{.values = values, .operand = values, .sums = {}};
-  if (!is_cast) return input;
+  if (format == lpt_tensor_format(values)) return input;
   const int64_t rows = lpt_tensor_extent(values, 0), columns = lpt_tensor_extent(values, 1);
-  Tensor &cast = casts_[{rows, columns}];
-  if (!cast) cast = make_matrix(context_, precision_.activations, rows, columns);
+  Tensor &cast = casts_[{format, rows, columns}];
+  if (!cast) cast = make_matrix(context_, format, rows, columns);
   check(context_, lpt_quantize(context_, values, nullptr, cast.get(), nullptr));
   input.operand = cast.get();
   return input;
@@ -241,7 +249,7 @@ void Decoder::multiply(LinearInput &input, const Operand &operand, const lpt_ten
 // Computes linear layers that have one input.
 void Decoder::project(const lpt_tensor *input, const Layer &layer, std::initializer_list<Projection> projections,
                       std::initializer_list<lpt_tensor *> outputs) {
-  LinearInput source = make_input(input, precision_.casts_activations());
+  LinearInput source = make_input(input, precision_.activations);
   for (size_t i = 0; i < projections.size(); ++i) {
     const Projection projection = projections.begin()[i];
     multiply(source, layer.matrices[projection], layer.biases[projection].get(), outputs.begin()[i]);
@@ -335,8 +343,7 @@ const lpt_tensor *Decoder::logits(const lpt_tensor *states) {
   if (!logits_ || lpt_tensor_extent(logits_.get(), 0) != rows) {
     logits_ = make_matrix(context_, LPT_FORMAT_F32, rows, config_.vocabulary);
   }
-  const bool is_cast = precision_.casts_activations() && has_scales(lpt_tensor_format(head_.values.get()));
-  LinearInput input = make_input(states, is_cast);
+  LinearInput input = make_input(states, head_input_);
   multiply(input, head_, nullptr, logits_.get());
   return logits_.get();
 }

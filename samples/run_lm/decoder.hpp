@@ -5,6 +5,7 @@
 #include <map>
 #include <memory>
 #include <span>
+#include <tuple>
 #include <vector>
 
 #include "weights.hpp"
@@ -110,8 +111,8 @@ class Decoder {
   tool::Tensor pack(const SharedTensor &matrix) const;
   // A matrix that is not quantized is cast to `format`.
   Operand make_operand(const SharedTensor &matrix, const SharedTensor &offsets, lpt_format format) const;
-  // The cast is valid until the next call with its extents.
-  LinearInput make_input(const lpt_tensor *values, bool is_cast);
+  // The cast is valid until the next call with its format and extents.
+  LinearInput make_input(const lpt_tensor *values, lpt_format format);
   tool::Tensor heads_of(const lpt_tensor *matrix, int64_t heads) const;
   void rotate(const lpt_tensor *input, int64_t heads, lpt_tensor *output) const;
   void attend(const Layer &layer);
@@ -133,10 +134,11 @@ class Decoder {
   tool::Tensor embedding_block_;  // rows of the head that are unpacked together
   SharedTensor norm_;
   Operand head_;
+  lpt_format head_input_;
   tool::Tensor frequencies_, logits_;
   std::vector<Layer> layers_;
   Buffers buffers_;
-  std::map<std::pair<int64_t, int64_t>, tool::Tensor> casts_;  // of inputs, by rows and columns
+  std::map<std::tuple<lpt_format, int64_t, int64_t>, tool::Tensor> casts_;  // of inputs, by format, rows and columns
 };
 
 }  // namespace run_lm

@@ -216,6 +216,36 @@ TEST(Model, CastsInputsAndQueries) {
   }
 }
 
+TEST(Model, CastsTheInputOfTheHead) {
+  const tool_tests::Workplace workplace;
+  TinyModel model;
+  model.draw(17, true);
+  const LoadedModel loaded(write_folder(workplace, "folder", model, false));
+  lpt_context *context = loaded.context.get();
+  struct Case {
+    const char *activations, *head, *input;
+  };
+  for (const auto &[activations, head, input] :
+       {Case{"nvfp4", "int8_row", "int8_1x32"}, Case{"nvfp4", "nvfp4", "nvfp4"}, Case{"nvfp4", "f32", "f32"},
+        Case{"bf16", "int8_row", "bf16"}}) {
+    SCOPED_TRACE(std::string(activations) + " " + head);
+    Decoder decoder = loaded.decoder({tool::find_format(activations), LPT_FORMAT_F32, tool::find_format(head)});
+    const lpt_tensor *const states = decoder.forward(random_tokens(18, 9));
+    const int64_t rows = lpt_tensor_extent(states, 0), width = lpt_tensor_extent(states, 1);
+    const tool::Tensor operand = tool::make_matrix(context, tool::find_format(input), rows, width),
+                       weight = tool::make_matrix(context, tool::find_format(head), model.vocabulary, width),
+                       expected = tool::make_matrix(context, LPT_FORMAT_F32, rows, model.vocabulary);
+    tool::check(context, lpt_quantize(context, states, nullptr, operand.get(), nullptr));
+    tool::check(context, lpt_quantize(context, loaded.weights.head.get(), nullptr, weight.get(), nullptr));
+    lpt_gemm_options options = LPT_GEMM_OPTIONS_INIT;
+    options.is_b_transposed = 1;
+    tool::check(context, lpt_gemm(context, operand.get(), weight.get(), &options, expected.get()));
+    const auto *of_expected = static_cast<const float *>(lpt_tensor_const_data(expected.get())),
+               *found = static_cast<const float *>(lpt_tensor_const_data(decoder.logits(states)));
+    EXPECT_TRUE(std::equal(of_expected, of_expected + rows * model.vocabulary, found));
+  }
+}
+
 // EXAQ with the clips of the paper, against the model in f64. A score near the middle of two levels may have the other level.
 TEST(Model, RoundsTheSoftmax) {
   constexpr double kSlopes[] = {1.66, 1.75, 1.83}, kOffsets[] = {1.85, 2.06, 2.27};
