@@ -20,8 +20,8 @@ import sys
 import time
 
 WINDOW = 512  # tokens
-METHODS = {"nearest": {"method": "nearest"}, "GPTQ": {}, "GPTQ, act-order": {"order": "diagonal"},
-           "GPTQ, blocks": {"order": "blocks"}, "AWQ": {"method": "nearest", "factors": True},
+METHODS = {"nearest": {"method": "nearest", "scale_rule": "default"}, "nearest, MSE": {"method": "nearest"}, "GPTQ": {},
+           "GPTQ, act-order": {"order": "diagonal"}, "GPTQ, blocks": {"order": "blocks"}, "AWQ": {"method": "nearest", "factors": True},
            "AWQ and GPTQ, blocks": {"order": "blocks", "factors": True}}
 
 

@@ -201,7 +201,7 @@ typedef int32_t lpt_weights_fit_method;
 
 /** @brief Values of lpt_weights_fit_method. */
 enum lpt_weights_fit_method_values {
-  LPT_WEIGHTS_FIT_METHOD_NEAREST = 0, /**< As lpt_quantize() rounds them. */
+  LPT_WEIGHTS_FIT_METHOD_NEAREST = 0, /**< To nearest, as lpt_quantize(). */
   /** One column after the other. The columns that follow compensate for the error of a column. */
   LPT_WEIGHTS_FIT_METHOD_GPTQ = 1
 };
@@ -229,7 +229,7 @@ typedef struct lpt_weights_fit_options {
   lpt_flags flags;               /**< LPT_CHECK_ONLY or 0. */
   lpt_weights_fit_method method; /**< Default GPTQ. */
   lpt_weights_fit_order order;   /**< Of GPTQ. Default COLUMNS. */
-  lpt_scale_rule scale_rule;     /**< As in lpt_quantize_options; not FIXED. Default LPT_SCALE_RULE_DEFAULT. */
+  lpt_scale_rule scale_rule;     /**< As in lpt_quantize_options; not FIXED. Default LPT_SCALE_RULE_MSE. */
   int32_t reserved;              /**< Must be 0. */
   /** The share of the mean of the diagonal that is added to the diagonal, 0 to 1. Default 0.01. */
   double damping;
@@ -250,13 +250,13 @@ typedef struct lpt_weights_fit_options {
 #define LPT_WEIGHTS_FIT_OPTIONS_INIT                                                                \
   {                                                                                                 \
     sizeof(lpt_weights_fit_options), 0, LPT_WEIGHTS_FIT_METHOD_GPTQ, LPT_WEIGHTS_FIT_ORDER_COLUMNS, \
-        LPT_SCALE_RULE_DEFAULT, 0, 0.01, NULL, NULL, NULL, LPT_FORMAT_F32                           \
+        LPT_SCALE_RULE_MSE, 0, 0.01, NULL, NULL, NULL, LPT_FORMAT_F32                               \
   }
 
 /** @brief Result of lpt_weights_fit(): squared errors of the outputs, relative to the sum of squares of the outputs. */
 typedef struct lpt_weights_fit_info {
   size_t struct_size;   /**< sizeof(lpt_weights_fit_info) of the caller. */
-  double nearest_error; /**< Error of lpt_quantize() with the same scale rule. */
+  double nearest_error; /**< Error of METHOD_NEAREST with the same scale rule, without factors. */
   double fitted_error;  /**< Error of the fitted weight. */
   double damping;       /**< Share that was added: that of the options, or ten times as much, so often as required. */
   double ratio;         /**< Exponent of `input_factors`. */
@@ -275,11 +275,16 @@ typedef struct lpt_weights_fit_info {
  * The error of a weight w is `(w - weight) · gram · (w - weight)ᵀ`, summed over rows, where `gram` is inputsᵀ · inputs of
  * the layer. An lpt_calibration collects it.
  *
+ * Scales    LPT_SCALE_RULE_MSE weights the squared error of each column by its element of the diagonal of `gram`, damped.
+ *           It applies to all formats. Candidates are the default scales of weight · i/32, i = 32 … 17; for e2m1fn also
+ *           34, 36 … 48. Scales in e8m0fnu have i = 32, 16, 8, 4. Of equal errors, the first one is chosen.
+ *
  * Factors   With `input_factors`, the columns of the weight are multiplied by factors before they are quantized. The
  *           caller divides the inputs by them, or the weight of the norm before the layer. A factor is
  *           `gram[c][c]^(ratio / 2)` (AWQ). With `inputs`, `maxima(inputs)^ratio / maxima(weight)^(1 - ratio)` of
  *           column c is compared as well (SmoothQuant). Factors are divided by the root of the largest times the
  *           smallest. Of the ratios 0, 0.05 to 0.95, the one of the smallest error is chosen, with rounding to nearest.
+ *           This search replaces LPT_SCALE_RULE_MSE by the default scales.
  *
  * Sample    With `inputs`, the error of factors is that of the outputs for the sample, cast to `input_format`, against
  *           reference · weightᵀ. With `bias_change`, it is the error after that change.

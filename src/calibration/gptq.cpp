@@ -64,14 +64,12 @@ std::vector<int64_t> make_order(const WeightFit &fit) {
 // Computes the scales of the block at `begin` from the compensated weights. The tensor scale stays.
 Status set_scales(Gptq &gptq, int64_t place, int64_t begin, int64_t count) {
   const WeightFit &fit = gptq.fit;
-  Cast cast = cast_of(fit);
-  cast.keeps_tensor_scale = fit.output.format.has_tensor_scale();
   for (int64_t i = place; i < place + count; ++i) {
     const int64_t column = fit.order[static_cast<size_t>(i)] - begin;
     for (int64_t r = 0; r < fit.rows(); ++r)
       WeightFit::floats(gptq.part, r)[column] = static_cast<float>(gptq.row_of(i)[r]);
   }
-  return cast_part(fit.context, cut_columns(gptq.part, 0, count), cut_columns(fit.output, begin, count), cast);
+  return round_part(fit, cut_columns(gptq.part, 0, count), cut_columns(fit.output, begin, count), begin, true);
 }
 
 // Replaces the column at a place by its decoded codes, and writes its errors. The codes of the other columns of its pack are

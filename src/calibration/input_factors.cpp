@@ -62,7 +62,8 @@ Status search_factors(WeightFit &fit, lpt_weights_fit_info &info) {
       const double ratio = static_cast<double>(i) / kFactorRatios;
       double error = 0.0;
       set_factors(family, ratio, fit.factors);
-      LPT_TRY(round_scaled(fit));
+      fit.scale_weight();
+      LPT_TRY(cast_part(fit.context, fit.scaled, fit.output, cast_of(fit)));
       LPT_TRY(fit.sample.is_given() ? sample_error(fit, error) : output_error(fit, error));
       LPT_TRY(fit.progress.report(++done, fit.candidates + fit.columns()));
       if (!(error < best)) continue;
@@ -73,7 +74,7 @@ Status search_factors(WeightFit &fit, lpt_weights_fit_info &info) {
     }
   }
   fit.factors = chosen;
-  return round_scaled(fit);
+  return {};
 }
 
 Status sample_error(WeightFit &fit, double &out_sum) {

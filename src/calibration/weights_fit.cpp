@@ -232,7 +232,7 @@ Status prepare_fit(WeightFit &fit, const FitViews &views, double &out_damping) {
   LPT_TRY(read_gram(views.gram, fit.gram));
   LPT_TRY(widen_matrix(fit.context, views.weight, fit.given, false));
   fit.factors.assign(static_cast<size_t>(fit.columns()), 1.0f);
-  copy_matrix(fit.given, fit.scaled);
+  fit.scale_weight();
   if (fit.options.inputs != nullptr) LPT_TRY(open_sample(fit, views));
   if (fit.options.cross_gram != nullptr) LPT_TRY(follow_reference(fit, views.cross_gram, out_damping));
   return fit.is_gptq() ? prepare_gptq(fit, out_damping) : Status();
@@ -256,17 +256,25 @@ Status decode_part(Context &context, const MatrixView &source, const MatrixView 
 
 Cast cast_of(const WeightFit &fit) {
   Cast cast;
-  cast.rule = fit.options.scale_rule;
+  if (!fit.searches_scales()) cast.rule = fit.options.scale_rule;
   return cast;
 }
 
-Status round_scaled(WeightFit &fit) {
-  for_each_row(fit, fit.given, [&](int64_t row) {
-    const float *from = WeightFit::floats(fit.given, row);
-    float *to = WeightFit::floats(fit.scaled, row);
-    for (int64_t c = 0; c < fit.columns(); ++c) to[c] = from[c] * fit.factors[static_cast<size_t>(c)];
+double WeightFit::mean_diagonal() const {
+  double mean = 0.0;
+  for (int64_t c = 0; c < columns(); ++c) mean += scaled_gram(c, c) / static_cast<double>(columns());
+  return mean == 0.0 ? 1.0 : mean;
+}
+
+void WeightFit::scale_weight() {
+  for_each_row(*this, given, [&](int64_t row) {
+    const float *from = floats(given, row);
+    float *to = floats(scaled, row);
+    for (int64_t c = 0; c < columns(); ++c) to[c] = from[c] * factors[static_cast<size_t>(c)];
   });
-  return cast_part(fit.context, fit.scaled, fit.output, cast_of(fit));
+  error_weights.resize(factors.size());
+  const double damping = options.damping * mean_diagonal();
+  for (int64_t c = 0; c < columns(); ++c) error_weights[static_cast<size_t>(c)] = scaled_gram(c, c) + damping;
 }
 
 Status output_error(WeightFit &fit, double &out_sum) {
@@ -285,19 +293,12 @@ Status factor_gram(const WeightFit &fit, const std::vector<int64_t> &order, std:
                    double &damping) {
   const int64_t columns = fit.columns();
   inverse.resize(static_cast<size_t>(columns * columns));
-  const auto at = [&](int64_t i, int64_t j) {
-    const int64_t a = order[static_cast<size_t>(i)], b = order[static_cast<size_t>(j)];
-    const double factors = static_cast<double>(fit.factors[static_cast<size_t>(a)]) *
-                           static_cast<double>(fit.factors[static_cast<size_t>(b)]);
-    return static_cast<double>(WeightFit::floats(fit.gram, a)[b]) / factors;
-  };
-  double mean = 0.0;
-  for (int64_t i = 0; i < columns; ++i) mean += at(i, i) / static_cast<double>(columns);
-  if (mean == 0.0) mean = 1.0;
+  const double mean = fit.mean_diagonal();
   for (damping = fit.options.damping; damping <= kMostDamping; damping *= 10) {
     for (int64_t i = 0; i < columns; ++i) {
       double *const row = inverse.data() + i * columns;
-      for (int64_t j = i; j < columns; ++j) row[j] = at(i, j);
+      for (int64_t j = i; j < columns; ++j)
+        row[j] = fit.scaled_gram(order[static_cast<size_t>(i)], order[static_cast<size_t>(j)]);
       row[i] += damping * mean;
     }
     if (factor_inverse(fit.context, columns, inverse.data())) return {};
@@ -326,13 +327,16 @@ Status fit_weights(Context &context, const Tensor *weight, const Tensor *gram, c
   LPT_TRY(prepare_fit(fit, views, out_info.damping));
   double whole = 0.0, nearest = 0.0, fitted = 0.0;
   LPT_TRY(quadratic_form(context, fit.given, fit.gram, fit.image, whole));
-  LPT_TRY(cast_part(context, fit.scaled, fit.output, cast_of(fit)));
+  LPT_TRY(round_part(fit, fit.scaled, fit.output, 0, false));
   LPT_TRY(output_error(fit, nearest));
-  if (options.cross_gram != nullptr) LPT_TRY(round_scaled(fit));
   if (input_factors != nullptr) {
     LPT_TRY(search_factors(fit, out_info));
     if (fit.is_gptq()) LPT_TRY(prepare_gptq(fit, out_info.damping));
     std::copy(fit.factors.begin(), fit.factors.end(), static_cast<float *>(views.factors.data));
+  }
+  if (input_factors != nullptr || options.cross_gram != nullptr) {
+    fit.scale_weight();
+    LPT_TRY(round_part(fit, fit.scaled, fit.output, 0, false));
   }
   if (fit.is_gptq()) LPT_TRY(run_gptq(fit));
   LPT_TRY(output_error(fit, fitted));

@@ -26,6 +26,7 @@ struct WeightFit {
   MatrixView given, output;  // f32 copy of the weight; the result
   MatrixView gram;           // f32, symmetric
   std::vector<float> factors;
+  std::vector<double> error_weights{};  // of the squared errors of each column in the scale rule MSE
   // f32 scratch of the shape of the weight: the weight times the factors, decoded codes, and two for errors.
   MatrixView scaled{}, decoded{}, difference{}, image{};
   FitSample sample{};
@@ -37,8 +38,22 @@ struct WeightFit {
 
   int64_t rows() const { return given.rows; }
   int64_t columns() const { return given.columns; }
+  bool searches_scales() const { return options.scale_rule == LPT_SCALE_RULE_MSE; }
   bool is_gptq() const { return options.method == LPT_WEIGHTS_FIT_METHOD_GPTQ; }
   double diagonal(int64_t c) const { return static_cast<double>(floats(gram, c)[c]); }
+
+  // Returns an element of the Gram matrix of the inputs divided by the factors.
+  double scaled_gram(int64_t a, int64_t b) const {
+    const double squared =
+        static_cast<double>(factors[static_cast<size_t>(a)]) * static_cast<double>(factors[static_cast<size_t>(b)]);
+    return static_cast<double>(floats(gram, a)[b]) / squared;
+  }
+  // Returns the mean of its diagonal, 1 if that is 0: the unit of damping.
+  double mean_diagonal() const;
+
+  // Sets scaled = weight · factors, and the weights of errors.
+  void scale_weight();
+
   static float *floats(const MatrixView &view, int64_t row) {
     return static_cast<float *>(view.data) + row * view.row_stride;
   }
@@ -55,11 +70,12 @@ void for_each_row(const WeightFit &fit, const MatrixView &matrix, const Body &bo
 Status cast_part(Context &context, const MatrixView &source, const MatrixView &target, const Cast &cast);
 Status decode_part(Context &context, const MatrixView &source, const MatrixView &target);
 
-// Returns the cast of the weight.
+// Returns the cast of the weight, with default scales if they are searched.
 Cast cast_of(const WeightFit &fit);
 
-// Sets scaled = weight · factors, and casts it to the output.
-Status round_scaled(WeightFit &fit);
+// Casts some columns of the weight to the same ones of the output, from `column` on, with the scale rule of the options.
+Status round_part(const WeightFit &fit, const MatrixView &source, const MatrixView &target, int64_t column,
+                  bool keeps_tensor_scale);
 
 // Computes the squared error of the codes in the output.
 Status output_error(WeightFit &fit, double &out_sum);
@@ -69,7 +85,7 @@ Status output_error(WeightFit &fit, double &out_sum);
 Status factor_gram(const WeightFit &fit, const std::vector<int64_t> &order, std::vector<double> &inverse,
                    double &damping);
 
-// Finds the factors of the smallest error with rounding to nearest, and leaves that rounding in the output.
+// Finds the factors of the smallest error with rounding to nearest.
 Status search_factors(WeightFit &fit, lpt_weights_fit_info &info);
 
 // Computes the squared error of the outputs of the sample, after the change of the bias if the call has one, and the means.

@@ -101,7 +101,7 @@ struct FactorModel {
 };
 
 lpt_weights_fit_options nearest_options() {
-  lpt_weights_fit_options options = LPT_WEIGHTS_FIT_OPTIONS_INIT;
+  lpt_weights_fit_options options = gptq_options();
   options.method = LPT_WEIGHTS_FIT_METHOD_NEAREST;
   return options;
 }
@@ -131,6 +131,14 @@ TEST(WeightsFitFactors, AreThoseOfAwq) {
   EXPECT_EQ(fitted.factors, both.factors);
   EXPECT_NEAR(both.info.fitted_error, model.error(both.decoded, both.factors), 1e-4 * both.info.fitted_error);
   EXPECT_LT(both.info.fitted_error, fitted.info.fitted_error);
+  // The rule MSE chooses scales after the factors.
+  lpt_weights_fit_options options = nearest_options();
+  options.scale_rule = LPT_SCALE_RULE_MSE;
+  const FittedLayer with_scales = fit_layer(c, layer, model.format, options, true);
+  EXPECT_EQ(fitted.factors, with_scales.factors);
+  EXPECT_NEAR(with_scales.info.fitted_error, model.error(with_scales.decoded, with_scales.factors),
+              1e-4 * with_scales.info.fitted_error);
+  EXPECT_LT(with_scales.info.fitted_error, fitted.info.fitted_error);
 }
 
 TEST(WeightsFitFactors, AreTheBestForCastInputs) {

@@ -82,6 +82,7 @@ inline FittedLayer fit_layer(lpt_context *c, const FitLayer &layer, lpt_format f
 inline lpt_weights_fit_options gptq_options(lpt_weights_fit_order order = LPT_WEIGHTS_FIT_ORDER_COLUMNS) {
   lpt_weights_fit_options options = LPT_WEIGHTS_FIT_OPTIONS_INIT;
   options.order = order;
+  options.scale_rule = LPT_SCALE_RULE_DEFAULT;
   return options;
 }
 

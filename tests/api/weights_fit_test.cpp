@@ -45,12 +45,47 @@ struct BlockCast {
     EXPECT_TRUE(ok(c, lpt_quantize(c, source.get(), &options, codes.get(), nullptr)));
     return numbers_of(c, codes.get());
   }
+
+  // Sets the scales of the rule MSE: those of ratio · block with the smallest error of each row. `weights` are of the columns.
+  void set_best_scales(Numbers block, const double *weights, const std::vector<double> &ratios) const {
+    for (double &number : block) number = static_cast<double>(static_cast<float>(number));
+    std::vector<double> least(kFitRows, HUGE_VAL), best(kFitRows, 1.0);
+    const auto scale_by = [&](const auto &ratio_of) {
+      Numbers changed = block;
+      for (size_t i = 0; i < changed.size(); ++i) changed[i] *= ratio_of(i / static_cast<size_t>(width));
+      round(changed, LPT_SCALE_RULE_DEFAULT);
+    };
+    for (const double ratio : ratios) {
+      scale_by([&](size_t) { return ratio; });
+      const Numbers rounded = round(block, LPT_SCALE_RULE_FIXED);
+      for (size_t r = 0; r < least.size(); ++r) {
+        double error = 0;
+        for (size_t i = 0; i < static_cast<size_t>(width); ++i) {
+          const double difference =
+              rounded[r * static_cast<size_t>(width) + i] - block[r * static_cast<size_t>(width) + i];
+          error += difference * difference * weights[i];
+        }
+        if (error < least[r]) least[r] = error, best[r] = ratio;
+      }
+    }
+    scale_by([&](size_t r) { return best[r]; });
+  }
 };
 
+std::vector<double> ratios_of(const char *format) {
+  if (format == std::string("mxfp4")) return {1, 0.5, 0.25, 0.125};
+  std::vector<double> ratios;
+  for (int32_t i = 32; i > 16; --i) ratios.push_back(i / 32.0);
+  if (format == std::string("e2m1fn/1x16/e4m3fn")) {
+    for (int32_t i = 34; i <= 48; i += 2) ratios.push_back(i / 32.0);
+  }
+  return ratios;
+}
+
 // GPTQ by its definition, for a format with blocks of `width` columns: remove the first column of the rest from the inverse in
-// each step, without a Cholesky factor.
+// each step, without a Cholesky factor. Scales have the rule MSE if there are ratios.
 Numbers gptq_in_double(lpt_context *c, const FitLayer &layer, lpt_format format, int64_t width,
-                       const std::vector<int64_t> &order, bool has_given_scales) {
+                       const std::vector<int64_t> &order, bool has_given_scales, const std::vector<double> &ratios) {
   const int64_t columns = layer.columns;
   Numbers damped = layer.gram, weight = layer.weight, decoded(weight.size());
   double mean = 0;
@@ -66,15 +101,22 @@ Numbers gptq_in_double(lpt_context *c, const FitLayer &layer, lpt_format format,
     return block;
   };
   std::vector<BlockCast> casts;
+  Numbers diagonal_of_damped;
+  for (int64_t i = 0; i < columns; ++i) diagonal_of_damped.push_back(damped[static_cast<size_t>(i * columns + i)]);
+  const auto set_scales = [&](const BlockCast &cast, int64_t begin) {
+    const Numbers block = block_of(weight, begin);
+    if (ratios.empty()) cast.round(block, LPT_SCALE_RULE_DEFAULT);
+    if (!ratios.empty()) cast.set_best_scales(block, diagonal_of_damped.data() + begin, ratios);
+  };
   for (int64_t begin = 0; begin < columns; begin += width) {
     casts.emplace_back(c, format, std::min(width, columns - begin));
-    casts.back().round(block_of(weight, begin), LPT_SCALE_RULE_DEFAULT);
+    set_scales(casts.back(), begin);
   }
   std::vector<bool> has_started(casts.size(), has_given_scales);
   for (const int64_t column : order) {
     const int64_t begin = column / width * width;
     const BlockCast &cast = casts[static_cast<size_t>(column / width)];
-    if (!has_started[static_cast<size_t>(column / width)]) cast.round(block_of(weight, begin), LPT_SCALE_RULE_DEFAULT);
+    if (!has_started[static_cast<size_t>(column / width)]) set_scales(cast, begin);
     has_started[static_cast<size_t>(column / width)] = true;
     const Numbers rounded = cast.round(block_of(weight, begin), LPT_SCALE_RULE_FIXED);
     const double diagonal = inverse[static_cast<size_t>(column * columns + column)];
@@ -123,22 +165,69 @@ TEST(WeightsFit, GptqIsItsDefinition) {
   lpt_context *const c = context.get();
   // Scales of rows, of groups, with zero points, and powers of two. 200 columns: two steps, and a block that is not full.
   const std::pair<const char *, int64_t> formats[] = {
-      {"int4_1x32", 32}, {"uint4_1x32", 32}, {"mxfp4", 32}, {"e4m3fn_1x128", 128}};
+      {"int4_1x32", 32}, {"uint4_1x32", 32}, {"mxfp4", 32}, {"e4m3fn_1x128", 128}, {"e2m1fn/1x16/e4m3fn", 16}};
   for (const auto &[name, width] : formats) {
     lpt_format format = LPT_FORMAT_NONE;
     ASSERT_TRUE(ok(c, lpt_format_from_name(c, name, &format)));
     for (const lpt_weights_fit_order order : kOrders) {
-      for (const int64_t columns : {40, 200}) {
-        SCOPED_TRACE(std::string(name) + " order " + std::to_string(order) + " columns " + std::to_string(columns));
+      for (const auto &[columns, rule] : {std::pair{40, LPT_SCALE_RULE_DEFAULT}, std::pair{200, LPT_SCALE_RULE_DEFAULT},
+                                          std::pair{40, LPT_SCALE_RULE_MSE}, std::pair{200, LPT_SCALE_RULE_MSE}}) {
+        SCOPED_TRACE(std::string(name) + " order " + std::to_string(order) + " columns " + std::to_string(columns) +
+                     " rule " + std::to_string(rule));
         const FitLayer layer(columns);
-        const FittedLayer fitted = fit_layer(c, layer, format, gptq_options(order));
-        const Numbers expected = gptq_in_double(c, layer, format, width, order_of(layer, order, width),
-                                                order == LPT_WEIGHTS_FIT_ORDER_DIAGONAL);
+        lpt_weights_fit_options options = gptq_options(order);
+        options.scale_rule = rule;
+        const FittedLayer fitted = fit_layer(c, layer, format, options);
+        const bool is_mse = rule == LPT_SCALE_RULE_MSE;
+        const Numbers expected =
+            gptq_in_double(c, layer, format, width, order_of(layer, order, width),
+                           order == LPT_WEIGHTS_FIT_ORDER_DIAGONAL, is_mse ? ratios_of(name) : std::vector<double>());
         EXPECT_EQ(expected, fitted.decoded);
         EXPECT_NEAR(layer.error(fitted.decoded), fitted.info.fitted_error, 1e-4 * fitted.info.fitted_error);
         EXPECT_LT(fitted.info.fitted_error, fitted.info.nearest_error);
       }
     }
+  }
+}
+
+TEST(WeightsFit, RuleMseWeighsErrorsByTheInputs) {
+  const Context context = make_context(2);
+  lpt_context *const c = context.get();
+  // Blocks of several rows, scales of the tensor, and both kinds of scales.
+  for (const char *name :
+       {"int4_1x32", "uint4_1x32", "int4/row/f32", "int8_tensor", "e4m3fn_tensor", "nvfp4", "nvfp4_16x16", "mxfp4"}) {
+    SCOPED_TRACE(name);
+    lpt_format format = LPT_FORMAT_NONE;
+    ASSERT_TRUE(ok(c, lpt_format_from_name(c, name, &format)));
+    FitLayer layer(72);
+    for (double &number : layer.weight) number = number * number * number;  // outliers
+    const auto weighted_error = [&](const Numbers &decoded) {
+      double sum = 0;
+      for (size_t i = 0; i < decoded.size(); ++i) {
+        const auto column = static_cast<int64_t>(i) % layer.columns;
+        sum += (decoded[i] - layer.weight[i]) * (decoded[i] - layer.weight[i]) * layer.at(column, column);
+      }
+      return sum;
+    };
+    lpt_weights_fit_options options = gptq_options();
+    options.method = LPT_WEIGHTS_FIT_METHOD_NEAREST;
+    options.damping = 0;
+    const FittedLayer plain = fit_layer(c, layer, format, options);
+    options.scale_rule = LPT_SCALE_RULE_MSE;
+    const FittedLayer fitted = fit_layer(c, layer, format, options);
+    lpt_quantize_options unweighted = LPT_QUANTIZE_OPTIONS_INIT;
+    unweighted.scale_rule = LPT_SCALE_RULE_MSE;
+    const Tensor source = tensor_of(c, LPT_FORMAT_F32, kFitRows, layer.columns, layer.weight),
+                 codes = make_tensor(c, format, kFitRows, layer.columns);
+    EXPECT_LT(weighted_error(fitted.decoded), weighted_error(plain.decoded));
+    const bool has_rule = lpt_quantize(c, source.get(), &unweighted, codes.get(), nullptr) == LPT_OK;
+    EXPECT_EQ(name != std::string("uint4_1x32"), has_rule);
+    const double of_unweighted = has_rule ? weighted_error(numbers_of(c, codes.get())) : HUGE_VAL;
+    EXPECT_LE(weighted_error(fitted.decoded), of_unweighted);
+    EXPECT_EQ(fitted.info.nearest_error, fitted.info.fitted_error);
+    options.method = LPT_WEIGHTS_FIT_METHOD_GPTQ;
+    options.order = LPT_WEIGHTS_FIT_ORDER_BLOCKS;
+    EXPECT_LT(fit_layer(c, layer, format, options).info.fitted_error, 0.95 * fitted.info.fitted_error);
   }
 }
 

@@ -34,7 +34,7 @@ class Calibration(Case):
         fitted, factors, _, values = lpt.weights_fit(weight, gram, "int4_1x32", order="blocks")
         self.assertEqual(("int4_1x32", (8, 32), None), (fitted.format, fitted.shape, factors))
         self.assertLess(values["fitted_error"], values["nearest_error"])
-        nearest, factors, _, _ = lpt.weights_fit(weight, gram, "int4_1x32", method="nearest", factors=True)
+        nearest, factors, _, _ = lpt.weights_fit(weight, gram, "int4_1x32", method="nearest", scale_rule="default", factors=True)
         scaled = floats([x * y for row in weight.tolist() for x, y in zip(row, factors.tolist())], [8, 32])
         self.assertEqual(lpt.quantize(scaled, "int4_1x32").tolist(), nearest.tolist())
         zeros, _, _, _ = lpt.weights_fit(weight, gram, "f32", method="nearest", cross_gram=floats([0.0] * 1024, [32, 32]),

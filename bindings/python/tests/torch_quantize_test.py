@@ -67,11 +67,11 @@ class Quantize(unittest.TestCase):
         nearest = lpt.torch.quantize_(copy.deepcopy(model), "int4_1x32")
         fitted = lpt.torch.quantize_(copy.deepcopy(model), "int4_1x32", data=batches)
         gram = sum(x.T.double() @ x.double() for x in batches)
-        codes = lpt.weights_fit(model[0].weight.detach(), gram, "int4_1x32", order="diagonal", scale_rule="mse")[0]
+        codes = lpt.weights_fit(model[0].weight.detach(), gram, "int4_1x32", order="diagonal")[0]
         self.assertTrue(torch.equal(torch.from_dlpack(lpt.dequantize(codes)), fitted[0].dequantize()))
         errors = [(torch.cat([one(x) for x in batches]) - exact).square().sum().item() for one in (nearest, fitted)]
         self.assertLess(errors[1], errors[0])
-        lpt.torch.quantize_(copy.deepcopy(model), "uint4_1x32", data=batches)  # its scales have no rule MSE
+        lpt.torch.quantize_(copy.deepcopy(model), "uint4_1x32", data=batches)
         self.assertEqual(0, sum(len(one._forward_pre_hooks) for one in fitted.modules()))
         unused = torch.nn.ModuleDict({"used": torch.nn.Linear(4, 4), "unused": torch.nn.Linear(4, 4)})
         unused.forward = lambda x: unused["used"](input=x)

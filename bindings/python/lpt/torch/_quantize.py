@@ -26,11 +26,8 @@ class Weights(Numbered):
 
 
 def _fit(weight: torch.Tensor, gram: torch.Tensor, format: Any) -> Tensor:
-    """Return the weight of GPTQ, with scales that may clip where the format has them: its errors are then smaller."""
-    try:
-        return weights_fit(weight, gram, format, order="diagonal", scale_rule="mse")[0]
-    except Unsupported:
-        return weights_fit(weight, gram, format, order="diagonal")[0]
+    """Return the weight of GPTQ."""
+    return weights_fit(weight, gram, format, order="diagonal")[0]
 
 
 def _unpacked(packed: Tensor) -> Any:
