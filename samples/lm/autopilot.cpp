@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 
 namespace lm {
 
@@ -39,7 +40,9 @@ void check_pilot(const Precision &precision, double budget) {
 }
 
 Pilot::Pilot(lpt_context *context, Model<float> &model, const Precision &precision, int64_t steps, double budget)
-    : interval_(std::clamp<int64_t>(steps / kFewestDecisions, 1, kLongestInterval)), linears_(block_linears(model)) {
+    : interval_(std::clamp<int64_t>(steps / kFewestDecisions, 1, kLongestInterval)),
+      blocks_(model.blocks()),
+      linears_(block_linears(model)) {
   Precision high = precision;
   high.raised = Raised::kAll;
   const Recipe recipes[] = {make_block_recipe(context, precision, false), make_block_recipe(context, high, false)};
@@ -68,6 +71,11 @@ void Pilot::observe_layers(lpt_context *context) {
   for (size_t i = 0; i < linears_.size(); ++i) {
     check(context,
           lpt_autopilot_observe_linear(context, handle_.get(), static_cast<int32_t>(i), linears_[i]->handle()));
+  }
+  for (const Block<float> &block : blocks_) {
+    const auto down = std::find(linears_.begin(), linears_.end(), &block.down());
+    check(context, lpt_autopilot_observe(context, handle_.get(), static_cast<int32_t>(down - linears_.begin()),
+                                         LPT_AUTOPILOT_REASON_ALIGNMENT, std::abs(block.alignment(context).largest)));
   }
 }
 

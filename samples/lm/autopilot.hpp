@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <deque>
 #include <span>
 #include <string>
 #include <vector>
@@ -24,6 +25,7 @@ class Pilot {
   bool is_measured(int64_t step) const { return (step + 1) % interval_ == 0; }
 
   void observe_noise(lpt_context *context, double ratio);
+  // Reports the casts of all layers, and the alignment of the weights before each layer that reads a gated unit.
   void observe_layers(lpt_context *context);
 
   // Ends a step. Returns whether recipes have changed: weights must be prepared, and activations created a second time.
@@ -42,6 +44,7 @@ class Pilot {
   lpt_autopilot_info info(lpt_context *context) const;
 
   int64_t interval_;
+  std::deque<Block<float>> &blocks_;
   std::vector<Linear *> linears_;
   Autopilot handle_;
 };

@@ -122,6 +122,19 @@ BlockActivations<T> Block<T>::make_activations(lpt_context *context, int64_t row
 }
 
 template <typename T>
+lpt_swiglu_alignment_info Block<T>::alignment(lpt_context *context) const {
+  const Parameter &gate_up = gate_up_.weight();
+  const int64_t hidden = gate_up.rows / 2;
+  const Matrix<float> weight(context, gate_up.rows, gate_up.columns);
+  check(context, lpt_dequantize(context, gate_up.value.get(), nullptr, weight.tensor()));
+  const Tensor gate = weight.view(context, 0, 0, hidden, gate_up.columns);
+  const Tensor up = weight.view(context, hidden, 0, hidden, gate_up.columns);
+  lpt_swiglu_alignment_info values = LPT_SWIGLU_ALIGNMENT_INFO_INIT;
+  check(context, lpt_swiglu_alignment(context, gate.get(), up.get(), nullptr, &values));
+  return values;
+}
+
+template <typename T>
 lpt_tensor *Block<T>::input(const BlockActivations<T> &kept, const BlockScratch<T> &scratch) const {
   return stored_ == kFormatOf<T> ? kept.input.get() : scratch.input.tensor();
 }

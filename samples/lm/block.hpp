@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <string>
 #include <vector>
 
 #include "attention.hpp"
@@ -83,6 +84,11 @@ class Block {
                 const Matrix<T> &gradient);
 
   std::vector<Linear *> linears() { return {&qkv_, &output_, &gate_up_, &down_}; }
+  const Linear &down() const { return down_; }
+  const std::string &gate_up_name() const { return gate_up_.weight().name; }
+
+  // Returns the cosines between gate and up weights.
+  lpt_swiglu_alignment_info alignment(lpt_context *context) const;
 
  private:
   Parameter *matrix(lpt_context *context, ParameterList &parameters, const char *name, int64_t rows, int64_t columns,

@@ -7,16 +7,9 @@ namespace lm {
 
 namespace {
 
-// Records cosines between the gate and up weights of the gated unit of a block.
-void record_alignment(lpt_context *context, const Parameter &gate_up, int64_t step, lpt_monitor *monitor) {
-  const int64_t hidden = gate_up.rows / 2;
-  const Matrix<float> weight(context, gate_up.rows, gate_up.columns);
-  check(context, lpt_dequantize(context, gate_up.value.get(), nullptr, weight.tensor()));
-  const Tensor gate = weight.view(context, 0, 0, hidden, gate_up.columns);
-  const Tensor up = weight.view(context, hidden, 0, hidden, gate_up.columns);
-  lpt_swiglu_alignment_info values = LPT_SWIGLU_ALIGNMENT_INFO_INIT;
-  check(context, lpt_swiglu_alignment(context, gate.get(), up.get(), nullptr, &values));
-  const std::string name = gate_up.name + "/alignment";
+void record_alignment(lpt_context *context, const Block<float> &block, int64_t step, lpt_monitor *monitor) {
+  const lpt_swiglu_alignment_info values = block.alignment(context);
+  const std::string name = block.gate_up_name() + "/alignment";
   check(context, lpt_monitor_record(context, monitor, step, (name + "/mean_magnitude").c_str(), values.mean_magnitude));
   check(context, lpt_monitor_record(context, monitor, step, (name + "/largest").c_str(), values.largest));
 }
@@ -56,10 +49,8 @@ void Trainer::watch() {
     watch_casts(true);
     model_.prepare(context, static_cast<uint32_t>(step_count));
   }
-  for (const Parameter &parameter : model_.parameters()) {
-    if (parameter.name.ends_with(".gate_up")) {
-      record_alignment(context, parameter, step_count, monitor_.get());
-    }
+  for (const Block<float> &block : model_.blocks()) {
+    record_alignment(context, block, step_count, monitor_.get());
   }
 }
 
