@@ -59,6 +59,7 @@ class CostMeasurement {
   double error_of(size_t layer, size_t input, lpt_format format, int64_t &bytes) const {
     lpt_weights_fit_options options = LPT_WEIGHTS_FIT_OPTIONS_INIT;
     options.method = LPT_WEIGHTS_FIT_METHOD_NEAREST;
+    options.scale_rule = LPT_SCALE_RULE_DEFAULT;  // as in divergence_of()
     double error = 0.0;
     for_each_matrix(layer, input, [&](size_t, const SharedTensor &weight) {
       const SharedTensor output = like(weight, format);

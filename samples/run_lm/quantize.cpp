@@ -168,14 +168,13 @@ class LayerFit {
     const int64_t rows = lpt_tensor_extent(weight.get(), 0);
     matrix = make_matrix(context_, formats_[projection], rows, lpt_tensor_extent(weight.get(), 1));
     const Method &method = options_.method;
-    if (!method.is_gptq && !method.changes_bias) {
+    if (!method.needs_inputs()) {
       return check(context_, lpt_quantize(context_, weight.get(), nullptr, matrix.get(), nullptr));
     }
     const InputStatistics &statistics = statistics_[input_of(projection)];
     lpt_weights_fit_options options = LPT_WEIGHTS_FIT_OPTIONS_INIT;
     options.method = method.is_gptq ? LPT_WEIGHTS_FIT_METHOD_GPTQ : LPT_WEIGHTS_FIT_METHOD_NEAREST;
     options.order = LPT_WEIGHTS_FIT_ORDER_DIAGONAL;
-    if (method.is_gptq) options.scale_rule = gptq_rule(weight.get(), statistics.gram.get(), matrix.get());
     std::vector<float> changes(method.changes_bias ? static_cast<size_t>(rows) : 0);
     Tensor change;
     if (method.changes_bias) {
@@ -185,15 +184,6 @@ class LayerFit {
     check(context_, lpt_weights_fit(context_, weight.get(), statistics.gram.get(), &options, matrix.get(), nullptr,
                                     change.get(), nullptr));
     if (!changes.empty()) add_bias(layer_.biases[projection], changes);
-  }
-
-  // GPTQ has smaller errors with scales that may clip.
-  lpt_scale_rule gptq_rule(const lpt_tensor *weight, const lpt_tensor *gram, lpt_tensor *output) const {
-    lpt_weights_fit_options options = LPT_WEIGHTS_FIT_OPTIONS_INIT;
-    options.flags = LPT_CHECK_ONLY;
-    options.scale_rule = LPT_SCALE_RULE_MSE;
-    const lpt_status status = lpt_weights_fit(context_, weight, gram, &options, output, nullptr, nullptr, nullptr);
-    return status == LPT_UNSUPPORTED ? LPT_SCALE_RULE_DEFAULT : LPT_SCALE_RULE_MSE;
   }
 
   void add_bias(SharedTensor &bias, const std::vector<float> &changes) {
