@@ -256,7 +256,7 @@ typedef struct lpt_weights_fit_options {
 /** @brief Result of lpt_weights_fit(): squared errors of the outputs, relative to the sum of squares of the outputs. */
 typedef struct lpt_weights_fit_info {
   size_t struct_size;   /**< sizeof(lpt_weights_fit_info) of the caller. */
-  double nearest_error; /**< Error of METHOD_NEAREST with the same scale rule, without factors. */
+  double nearest_error; /**< Error of the method NEAREST with the same scale rule, without factors. */
   double fitted_error;  /**< Error of the fitted weight. */
   double damping;       /**< Share that was added: that of the options, or ten times as much, so often as required. */
   double ratio;         /**< Exponent of `input_factors`. */
