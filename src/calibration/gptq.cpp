@@ -10,13 +10,6 @@ namespace {
 
 constexpr int64_t kColumnsAtOnce = 128;  // columns whose errors reach the later columns in one product
 
-// Returns a cast that keeps all scales. Formats without scales have no rule.
-Cast fixed_cast(const WeightFit &fit) {
-  Cast cast;
-  cast.rule = fit.output.format.is_plain() ? LPT_SCALE_RULE_DEFAULT : LPT_SCALE_RULE_FIXED;
-  return cast;
-}
-
 // Returns true if scales change along a row.
 bool has_column_blocks(const Format &format) {
   return format.has_block_scale() && format.block_columns != LPT_BLOCK_EXTENT_FULL;

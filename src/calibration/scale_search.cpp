@@ -48,11 +48,8 @@ struct ScaleSearch {
       float *const to = WeightFit::floats(changed, row);
       for (int64_t c = begin; c < end; ++c) to[c] = from[c] * factor;
     });
-    Cast scales, codes;
-    scales.keeps_tensor_scale = keeps_tensor_scale && target.format.has_tensor_scale();
-    codes.rule = LPT_SCALE_RULE_FIXED;
-    LPT_TRY(cast_part(fit.context, changed, target, scales));
-    return cast_part(fit.context, source, target, codes);
+    LPT_TRY(cast_part(fit.context, changed, target, cast_of(fit, keeps_tensor_scale)));
+    return cast_part(fit.context, source, target, fixed_cast(fit));
   }
 
   // Compares the codes of the target with the best ones.
@@ -83,9 +80,13 @@ Status round_part(const WeightFit &fit, const MatrixView &source, const MatrixVi
                   bool keeps_tensor_scale) {
   const Format &format = target.format;
   if (!fit.searches_scales() || format.is_plain()) {
-    Cast cast = cast_of(fit);
-    cast.keeps_tensor_scale = keeps_tensor_scale && format.has_tensor_scale();
-    return cast_part(fit.context, source, target, cast);
+    return cast_part(fit.context, source, target, cast_of(fit, keeps_tensor_scale));
+  }
+  std::vector<double> weights(static_cast<size_t>(source.columns));
+  const double damping = fit.options.damping * fit.mean_diagonal();
+  for (size_t i = 0; i < weights.size(); ++i) {
+    const int64_t c = column + static_cast<int64_t>(i);
+    weights[i] = fit.scaled_gram(c, c) + damping;
   }
   BlockGrid grid = {source.rows, source.columns, 1, 1};
   if (format.has_block_scale()) grid = block_grid(format, source.rows, source.columns);
@@ -95,7 +96,7 @@ Status round_part(const WeightFit &fit, const MatrixView &source, const MatrixVi
                      target,
                      cut_columns(fit.image, 0, source.columns),
                      cut_columns(fit.decoded, 0, source.columns),
-                     fit.error_weights.data() + column,
+                     weights.data(),
                      grid,
                      std::vector<double>(blocks, HUGE_VAL),
                      std::vector<float>(blocks, 1.0f)};

@@ -170,18 +170,31 @@ Status check_outputs(const Tensor *output, const Tensor *factors, const Tensor *
 
 // Preparation.
 
-// Reads inputs as f32.
-Status read_inputs(WeightFit &fit, const MatrixView &given, const char *name, const MatrixView &inputs) {
-  LPT_TRY(widen_matrix(fit.context, given, inputs, false));
-  for (int64_t r = 0; r < inputs.rows; ++r) {
-    const float *numbers = WeightFit::floats(inputs, r);
-    for (int64_t c = 0; c < inputs.columns; ++c) {
+Status check_numbers(const MatrixView &matrix, const char *name, const std::string &expected) {
+  for (int64_t r = 0; r < matrix.rows; ++r) {
+    const float *numbers = WeightFit::floats(matrix, r);
+    for (int64_t c = 0; c < matrix.columns; ++c) {
       if (std::isfinite(numbers[c])) continue;
-      return invalid("%s[%lld][%lld] is %g: expected a finite number in the range of f32", name, number(r), number(c),
-                     static_cast<double>(numbers[c]));
+      return invalid("%s[%lld][%lld] is %g: expected a finite number%s", name, number(r), number(c),
+                     static_cast<double>(numbers[c]), expected.c_str());
     }
   }
   return {};
+}
+
+// Reads inputs as f32.
+Status read_inputs(WeightFit &fit, const MatrixView &given, const char *name, const MatrixView &inputs) {
+  LPT_TRY(widen_matrix(fit.context, given, inputs, false));
+  return check_numbers(inputs, name, " in the range of f32");
+}
+
+// Reads the weight as f32. Formats whose only place for a NaN is the scale of the tensor cannot keep it in its row.
+Status read_weight(WeightFit &fit, const MatrixView &given) {
+  LPT_TRY(widen_matrix(fit.context, given, fit.given, false));
+  bool hides_nan = false;
+  LPT_TRY(find_hidden_nan(fit.output.format, LPT_OVERFLOW_SATURATE, hides_nan));
+  if (!hides_nan) return {};
+  return check_numbers(fit.given, "weight", ", since " + format_name(fit.output.format.id) + " has no NaN");
 }
 
 // Reads the sample, and computes the outputs of the weight for the reference.
@@ -230,7 +243,7 @@ Status prepare_fit(WeightFit &fit, const FitViews &views, double &out_damping) {
     LPT_TRY(take_matrix(fit.context, LPT_FORMAT_F32, views.weight.rows, views.weight.columns, false, *view));
   }
   LPT_TRY(read_gram(views.gram, fit.gram));
-  LPT_TRY(widen_matrix(fit.context, views.weight, fit.given, false));
+  LPT_TRY(read_weight(fit, views.weight));
   fit.factors.assign(static_cast<size_t>(fit.columns()), 1.0f);
   fit.scale_weight();
   if (fit.options.inputs != nullptr) LPT_TRY(open_sample(fit, views));
@@ -254,9 +267,17 @@ Status decode_part(Context &context, const MatrixView &source, const MatrixView 
   return {};
 }
 
-Cast cast_of(const WeightFit &fit) {
+Cast cast_of(const WeightFit &fit, bool keeps_tensor_scale) {
   Cast cast;
   if (!fit.searches_scales()) cast.rule = fit.options.scale_rule;
+  cast.keeps_tensor_scale = keeps_tensor_scale && fit.output.format.has_tensor_scale();
+  return cast;
+}
+
+// Formats without scales have no rule.
+Cast fixed_cast(const WeightFit &fit) {
+  Cast cast;
+  cast.rule = fit.output.format.is_plain() ? LPT_SCALE_RULE_DEFAULT : LPT_SCALE_RULE_FIXED;
   return cast;
 }
 
@@ -272,9 +293,6 @@ void WeightFit::scale_weight() {
     float *to = floats(scaled, row);
     for (int64_t c = 0; c < columns(); ++c) to[c] = from[c] * factors[static_cast<size_t>(c)];
   });
-  error_weights.resize(factors.size());
-  const double damping = options.damping * mean_diagonal();
-  for (int64_t c = 0; c < columns(); ++c) error_weights[static_cast<size_t>(c)] = scaled_gram(c, c) + damping;
 }
 
 Status output_error(WeightFit &fit, double &out_sum) {

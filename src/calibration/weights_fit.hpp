@@ -26,7 +26,6 @@ struct WeightFit {
   MatrixView given, output;  // f32 copy of the weight; the result
   MatrixView gram;           // f32, symmetric
   std::vector<float> factors;
-  std::vector<double> error_weights{};  // of the squared errors of each column in the scale rule MSE
   // f32 scratch of the shape of the weight: the weight times the factors, decoded codes, and two for errors.
   MatrixView scaled{}, decoded{}, difference{}, image{};
   FitSample sample{};
@@ -51,7 +50,7 @@ struct WeightFit {
   // Returns the mean of its diagonal, 1 if that is 0: the unit of damping.
   double mean_diagonal() const;
 
-  // Sets scaled = weight · factors, and the weights of errors.
+  // Sets scaled = weight · factors.
   void scale_weight();
 
   static float *floats(const MatrixView &view, int64_t row) {
@@ -71,7 +70,10 @@ Status cast_part(Context &context, const MatrixView &source, const MatrixView &t
 Status decode_part(Context &context, const MatrixView &source, const MatrixView &target);
 
 // Returns the cast of the weight, with default scales if they are searched.
-Cast cast_of(const WeightFit &fit);
+Cast cast_of(const WeightFit &fit, bool keeps_tensor_scale = false);
+
+// Returns a cast that keeps all scales.
+Cast fixed_cast(const WeightFit &fit);
 
 // Casts some columns of the weight to the same ones of the output, from `column` on, with the scale rule of the options.
 Status round_part(const WeightFit &fit, const MatrixView &source, const MatrixView &target, int64_t column,

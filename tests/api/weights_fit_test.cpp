@@ -356,14 +356,37 @@ TEST(WeightsFit, RoundsToNearestWithoutInputs) {
 
 TEST(WeightsFit, KeepsNanInItsRow) {
   const Context context = make_context(1);
-  FitLayer layer(64);
-  const FittedLayer clean = fit_layer(context.get(), layer, LPT_FORMAT_INT4_1X32, gptq_options());
-  layer.weight[64 + 3] = NAN;
-  const FittedLayer fitted = fit_layer(context.get(), layer, LPT_FORMAT_INT4_1X32, gptq_options());
-  EXPECT_TRUE(std::isnan(fitted.decoded[64 + 3]) && std::isnan(fitted.info.fitted_error));
-  for (size_t i = 0; i < clean.decoded.size(); ++i) {
-    if (i / 64 == 1) continue;
-    ASSERT_EQ(clean.decoded[i], fitted.decoded[i]) << i;
+  for (const lpt_scale_rule rule : {LPT_SCALE_RULE_DEFAULT, LPT_SCALE_RULE_MSE}) {
+    FitLayer layer(64);
+    lpt_weights_fit_options options = gptq_options();
+    options.scale_rule = rule;
+    const FittedLayer clean = fit_layer(context.get(), layer, LPT_FORMAT_INT4_1X32, options);
+    layer.weight[64 + 3] = NAN;
+    const FittedLayer fitted = fit_layer(context.get(), layer, LPT_FORMAT_INT4_1X32, options);
+    EXPECT_TRUE(std::isnan(fitted.decoded[64 + 3]) && std::isnan(fitted.info.fitted_error));
+    for (size_t i = 0; i < clean.decoded.size(); ++i) {
+      if (i / 64 == 1) continue;
+      ASSERT_EQ(clean.decoded[i], fitted.decoded[i]) << i;
+    }
+  }
+}
+
+TEST(WeightsFit, RejectsNanThatTheFormatCannotKeep) {
+  const Context context = make_context(1);
+  lpt_context *const c = context.get();
+  FitLayer layer(32);
+  layer.weight[2 * 32 + 7] = NAN;
+  const Tensor weight = tensor_of(c, LPT_FORMAT_F32, kFitRows, 32, layer.weight),
+               output = make_tensor(c, LPT_FORMAT_INT8_TENSOR, kFitRows, 32),
+               gram = tensor_of(c, LPT_FORMAT_F64, 32, 32, layer.gram);
+  const std::vector<uint8_t> before = bytes_of(c, output.get());
+  for (const lpt_weights_fit_method method : {LPT_WEIGHTS_FIT_METHOD_NEAREST, LPT_WEIGHTS_FIT_METHOD_GPTQ}) {
+    lpt_weights_fit_options options = LPT_WEIGHTS_FIT_OPTIONS_INIT;
+    options.method = method;
+    EXPECT_EQ(LPT_INVALID_ARGUMENT,
+              lpt_weights_fit(c, weight.get(), gram.get(), &options, output.get(), nullptr, nullptr, nullptr));
+    expect_words({"weight[2][7] is nan", "finite number, since int8_tensor has no NaN"}, lpt_context_error(c));
+    EXPECT_EQ(before, bytes_of(c, output.get()));
   }
 }
 
