@@ -93,12 +93,28 @@ uint32_t block_magnitude(const RowSlab &slab, int64_t block, bool is_finite_only
   return _mm512_reduce_max_epu32(_mm512_max_epu32(largest[0], largest[1]));
 }
 
+// Returns the magnitudes of the last blocks of one or two vectors per row.
+template <Source kSource>
+__m512i last_magnitudes(const RowSlab &slab) {
+  __m512i magnitudes[16] = {};
+  for (int64_t row = 0; row < slab.rows; ++row) {
+    const char *from = slab.from + row * slab.stride;
+    for (int64_t at = 0; at < slab.columns; at += 16) {
+      const auto mask = static_cast<__mmask16>(lane_mask(0, least(slab.columns - at, 16)));
+      __m512i &largest = magnitudes[at / slab.block];
+      largest = _mm512_max_epu32(largest, magnitude_bits(load16<kSource>(from + at * bytes_of(kSource), mask)));
+    }
+  }
+  return largest_of_each(magnitudes);
+}
+
 // Returns the magnitudes of sixteen blocks of a slab, or of the last ones; lanes beyond them are 0.
 template <Source kSource>
 __m512i slab_magnitudes(const RowSlab &slab) {
   const bool is_whole = slab.columns >= 16 * slab.block;
   if (is_whole && slab.block == 16) return whole_magnitudes<kSource, 1>(slab);
   if (is_whole && slab.block == 32) return whole_magnitudes<kSource, 2>(slab);
+  if (slab.block == 16 || slab.block == 32) return last_magnitudes<kSource>(slab);
   alignas(64) uint32_t found[16] = {};
   for (int64_t i = 0; i < 16 && i * slab.block < slab.columns; ++i) {
     found[i] = block_magnitude<kSource>(slab, i, false);
@@ -147,7 +163,6 @@ struct ScalePlace {
 struct BlockCast {
   RowCast rows;
   ScaleLanes scales;
-  ErrorLanes errors;  // for FOUR_OVER_SIX
   bool is_fixed;
   bool tries_four;
   bool is_quest;
@@ -165,7 +180,6 @@ inline BlockCast block_cast(const QuantizeRequest &request, const Element &eleme
   cast.scales = scale_lanes(request);
   cast.is_fixed = request.rule == LPT_SCALE_RULE_FIXED;
   cast.tries_four = request.rule == LPT_SCALE_RULE_FOUR_OVER_SIX;
-  if (cast.tries_four) cast.errors = error_lanes();
   cast.is_quest = is_quest_rule(request.rule);
   cast.needs_amax = !cast.is_fixed || request.amax != nullptr || request.has_nan != nullptr;
   cast.writes_nan_scale = !cast.is_fixed && nan_goes_to_scale(kind, element);
@@ -190,7 +204,7 @@ template <Source kSource>
   const __m512 amax = _mm512_castsi512_ps(found.amax);
   if (cast.is_quest) return settled(cast, quest_scales<kSource>(slab, amax, cast.scales), found.has_nan, place);
   const FoundScales scales =
-      cast.tries_four ? four_over_six<kSource>(slab, amax, cast.scales, cast.errors) : found_scales(amax, cast.scales);
+      cast.tries_four ? four_over_six<kSource>(slab, amax, cast.scales) : found_scales(amax, cast.scales);
   return settled(cast, scales, found.has_nan, place);
 }
 

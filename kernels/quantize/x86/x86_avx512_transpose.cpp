@@ -151,15 +151,10 @@ inline __m512 sum_of_groups(__m512 sums, int64_t group) {
 
 template <Source kSource>
 FoundScales line_four_over_six(const LinePart &part, int64_t group, __m512 amax, const BlockCast &cast) {
-  const Candidate six = candidate_of(amax, 1.0f, cast.scales);
-  const Candidate four = candidate_of(amax, 1.5f, cast.scales);
-  const auto error = [&](const Candidate &candidate) {
-    return sum_of_groups(line_errors<kSource>(part.from, part.stride, part.lines, part.mask, candidate, cast.errors),
-                         group);
-  };
-  const __mmask16 is_four = _mm512_cmp_ps_mask(error(four), error(six), _CMP_LT_OQ);
-  return {_mm512_mask_mov_epi32(six.codes, is_four, four.codes),
-          _mm512_mask_mov_ps(_mm512_load_ps(six.inverse), is_four, _mm512_load_ps(four.inverse))};
+  CandidatePair pair;
+  set_candidates(amax, cast.scales, pair);
+  const PairErrors errors = line_errors<kSource>(part.from, part.stride, part.lines, part.mask, pair);
+  return better_of(pair, {sum_of_groups(errors.six, group), sum_of_groups(errors.four, group)});
 }
 
 template <Source kSource>
