@@ -216,7 +216,9 @@ Decoder::LinearInput Decoder::make_input(const lpt_tensor *values, lpt_format fo
   const int64_t rows = lpt_tensor_extent(values, 0), columns = lpt_tensor_extent(values, 1);
   Tensor &cast = casts_[{format, rows, columns}];
   if (!cast) cast = make_matrix(context_, format, rows, columns);
-  check(context_, lpt_quantize(context_, values, nullptr, cast.get(), nullptr));
+  lpt_quantize_options options = LPT_QUANTIZE_OPTIONS_INIT;
+  if (format == LPT_FORMAT_NVFP4) options.scale_rule = LPT_SCALE_RULE_FOUR_OVER_SIX;
+  check(context_, lpt_quantize(context_, values, &options, cast.get(), nullptr));
   input.operand = cast.get();
   return input;
 }
