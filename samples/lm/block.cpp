@@ -18,6 +18,22 @@ lpt_swiglu_options swiglu_options(lpt_swiglu_smoothing smoothing) {
   return options;
 }
 
+// The two halves of the columns of a matrix, as tensors that share its memory.
+struct Halves {
+  Tensor first, second;
+
+  Halves(lpt_context *context, const lpt_tensor *matrix)
+      : first(half(context, matrix, 0)), second(half(context, matrix, 1)) {}
+
+  static Tensor half(lpt_context *context, const lpt_tensor *matrix, int64_t index) {
+    const int64_t extents[] = {lpt_tensor_extent(matrix, 0), lpt_tensor_extent(matrix, 1) / 2};
+    const int64_t begins[] = {0, index * extents[1]};
+    lpt_tensor *tensor = nullptr;
+    check(context, lpt_tensor_view(context, matrix, begins, extents, &tensor));
+    return Tensor(tensor);
+  }
+};
+
 }  // namespace
 
 template <typename T>
@@ -28,8 +44,8 @@ size_t BlockActivations<T>::bytes(lpt_context *context) const {
         output_saved.get(), gate_up_saved.get(), down_saved.get(), input.get(), middle.get()}) {
     sum += tensor_bytes(context, tensor);
   }
-  if (gate_up.tensor() != nullptr) {
-    return sum + tensor_bytes(context, gate_up.tensor());
+  if (gate_up) {
+    return sum + tensor_bytes(context, gate_up.get());
   }
   return sum + tensor_bytes(context, gate.get()) + tensor_bytes(context, up.get());
 }
@@ -37,19 +53,19 @@ size_t BlockActivations<T>::bytes(lpt_context *context) const {
 template <typename T>
 BlockScratch<T>::BlockScratch(lpt_context *context, const ModelShape &shape, const ModelShape &part,
                               const Precision &precision, int64_t rows)
-    : normed(context, rows, shape.width),
+    : normed(make_tensor(context, inner_format<T>(precision), rows, shape.width)),
       projected(context, rows, shape.width),
-      gated(context, rows, part.hidden),
-      attended_gradient(make_tensor(context, attention_format<T>(precision), rows, part.width)),
-      qkv_gradient(make_tensor(context, attention_format<T>(precision), rows, 3 * part.width)),
-      gate_up_gradient(context, rows, 2 * part.hidden),
+      gated(make_tensor(context, inner_format<T>(precision), rows, part.hidden)),
+      attended_gradient(make_tensor(context, inner_format<T>(precision), rows, part.width)),
+      qkv_gradient(make_tensor(context, inner_format<T>(precision), rows, 3 * part.width)),
+      gate_up_gradient(make_tensor(context, inner_format<T>(precision), rows, 2 * part.hidden)),
       smoothing(make_tensor(context, LPT_FORMAT_E8M0FNU, 1, part.hidden)) {
   if (stored_format<T>(precision) == kFormatOf<T>) {
     return;
   }
   input = Matrix<T>(context, rows, shape.width);
   middle = Matrix<T>(context, rows, shape.width);
-  gate_up = Matrix<T>(context, rows, 2 * part.hidden);
+  gate_up = make_tensor(context, inner_format<T>(precision), rows, 2 * part.hidden);
 }
 
 template <typename T>
@@ -61,7 +77,7 @@ Block<T>::Block(lpt_context *context, const ModelShape &shape, const Precision &
       index_(index),
       is_unit_scaled_(precision.is_unit_scaled),
       stored_(stored_format<T>(precision)),
-      attention_format_(attention_format<T>(precision)),
+      inner_(inner_format<T>(precision)),
       smoothing_(precision.smoothing),
       attention_norm_(parameters.norm(context, fmt::format("block{}.attention_norm", index), shape.width)),
       gated_norm_(parameters.norm(context, fmt::format("block{}.gated_norm", index), shape.width)),
@@ -100,14 +116,12 @@ Slice Block<T>::columns_slice() const {
 template <typename T>
 BlockActivations<T> Block<T>::make_activations(lpt_context *context, int64_t rows) const {
   const bool is_direct = stored_ == kFormatOf<T>;
-  Matrix<T> gate_up = is_direct ? Matrix<T>(context, rows, 2 * part_.hidden) : Matrix<T>();
-  Tensor gate =
-      is_direct ? gate_up.columns_view(context, 0, part_.hidden) : make_tensor(context, stored_, rows, part_.hidden);
-  Tensor up = is_direct ? gate_up.columns_view(context, part_.hidden, part_.hidden)
-                        : make_tensor(context, stored_, rows, part_.hidden);
-  return {.qkv = make_tensor(context, attention_format_, rows, 3 * part_.width),
-          .attended = make_tensor(context, attention_format_, rows, part_.width),
-          .log_sums = attention_.make_log_sums(context, attention_format_, rows),
+  Tensor gate_up = is_direct ? make_tensor(context, inner_, rows, 2 * part_.hidden) : Tensor();
+  Tensor gate = is_direct ? Halves::half(context, gate_up.get(), 0) : make_tensor(context, stored_, rows, part_.hidden);
+  Tensor up = is_direct ? Halves::half(context, gate_up.get(), 1) : make_tensor(context, stored_, rows, part_.hidden);
+  return {.qkv = make_tensor(context, inner_, rows, 3 * part_.width),
+          .attended = make_tensor(context, inner_, rows, part_.width),
+          .log_sums = attention_.make_log_sums(context, inner_, rows),
           .attention_rms = Matrix<T>(context, 1, rows),
           .gated_rms = Matrix<T>(context, 1, rows),
           .qkv_saved = qkv_.make_saved(context, rows),
@@ -150,50 +164,48 @@ const lpt_tensor *Block<T>::forward(lpt_context *context, const lpt_tensor *resi
   };
   lpt_tensor *stream = input(kept, scratch);
   if (residual == nullptr) {
-    check(context, lpt_rmsnorm_forward(context, stream, attention_norm_->value.get(), nullptr, scratch.normed.tensor(),
+    check(context, lpt_rmsnorm_forward(context, stream, attention_norm_->value.get(), nullptr, scratch.normed.get(),
                                        kept.attention_rms.tensor()));
   } else {
     check(context, lpt_rmsnorm_forward_sum(context, residual, scratch.projected.tensor(), attention_norm_->value.get(),
-                                           nullptr, stream, scratch.normed.tensor(), kept.attention_rms.tensor()));
+                                           nullptr, stream, scratch.normed.get(), kept.attention_rms.tensor()));
   }
   keep(stream, kept.input);
-  qkv_.forward(context, scratch.normed.tensor(), nullptr, pass, kept.qkv_saved.get(), kept.qkv.get());
+  qkv_.forward(context, scratch.normed.get(), nullptr, pass, kept.qkv_saved.get(), kept.qkv.get());
   attention_.forward(context, kept.qkv.get(), kept.attended.get(), kept.log_sums.get());
   output_.forward(context, kept.attended.get(), nullptr, pass, kept.output_saved.get(), scratch.projected.tensor());
 
   lpt_tensor *middle = is_direct ? kept.middle.get() : scratch.middle.tensor();
   check(context, lpt_rmsnorm_forward_sum(context, stream, scratch.projected.tensor(), gated_norm_->value.get(), nullptr,
-                                         middle, scratch.normed.tensor(), kept.gated_rms.tensor()));
+                                         middle, scratch.normed.get(), kept.gated_rms.tensor()));
   keep(middle, kept.middle);
-  const Matrix<T> &gate_up = is_direct ? kept.gate_up : scratch.gate_up;
-  gate_up_.forward(context, scratch.normed.tensor(), nullptr, pass, kept.gate_up_saved.get(), gate_up.tensor());
-  const Tensor gate = gate_up.columns_view(context, 0, part_.hidden);
-  const Tensor up = gate_up.columns_view(context, part_.hidden, part_.hidden);
-  keep(gate.get(), kept.gate);
-  keep(up.get(), kept.up);
+  const Tensor &gate_up = is_direct ? kept.gate_up : scratch.gate_up;
+  gate_up_.forward(context, scratch.normed.get(), nullptr, pass, kept.gate_up_saved.get(), gate_up.get());
+  const Halves halves(context, gate_up.get());
+  keep(halves.first.get(), kept.gate);
+  keep(halves.second.get(), kept.up);
   const lpt_swiglu_options swiglu = swiglu_options(smoothing_);
   lpt_tensor *smoothing = smoothing_ == LPT_SWIGLU_SMOOTHING_NONE ? nullptr : scratch.smoothing.get();
-  check(context, lpt_swiglu_forward(context, gate.get(), up.get(), &swiglu, scratch.gated.tensor(), smoothing));
-  down_.forward(context, scratch.gated.tensor(), smoothing, pass, kept.down_saved.get(), scratch.projected.tensor());
+  check(context,
+        lpt_swiglu_forward(context, halves.first.get(), halves.second.get(), &swiglu, scratch.gated.get(), smoothing));
+  down_.forward(context, scratch.gated.get(), smoothing, pass, kept.down_saved.get(), scratch.projected.tensor());
   return middle;
 }
 
 template <typename T>
 void Block<T>::backward(lpt_context *context, const Pass &pass, BlockActivations<T> &kept, BlockScratch<T> &scratch,
                         const Matrix<T> &gradient) {
-  down_.backward(context, kept.down_saved.get(), gradient.tensor(), pass, scratch.gated.tensor());
-  const Tensor gate_gradient = scratch.gate_up_gradient.columns_view(context, 0, part_.hidden);
-  const Tensor up_gradient = scratch.gate_up_gradient.columns_view(context, part_.hidden, part_.hidden);
-  check(context, lpt_swiglu_backward(context, kept.gate.get(), kept.up.get(), scratch.gated.tensor(), nullptr,
-                                     gate_gradient.get(), up_gradient.get()));
-  gate_up_.backward(context, kept.gate_up_saved.get(), scratch.gate_up_gradient.tensor(), pass,
-                    scratch.normed.tensor());
+  down_.backward(context, kept.down_saved.get(), gradient.tensor(), pass, scratch.gated.get());
+  const Halves gradients(context, scratch.gate_up_gradient.get());
+  check(context, lpt_swiglu_backward(context, kept.gate.get(), kept.up.get(), scratch.gated.get(), nullptr,
+                                     gradients.first.get(), gradients.second.get()));
+  gate_up_.backward(context, kept.gate_up_saved.get(), scratch.gate_up_gradient.get(), pass, scratch.normed.get());
   norm_backward(context, kept.middle.get(), *gated_norm_, kept.gated_rms, pass, scratch, gradient);
 
   output_.backward(context, kept.output_saved.get(), gradient.tensor(), pass, scratch.attended_gradient.get());
   attention_.backward(context, kept.qkv.get(), kept.attended.get(), kept.log_sums.get(),
                       scratch.attended_gradient.get(), scratch.qkv_gradient.get());
-  qkv_.backward(context, kept.qkv_saved.get(), scratch.qkv_gradient.get(), pass, scratch.normed.tensor());
+  qkv_.backward(context, kept.qkv_saved.get(), scratch.qkv_gradient.get(), pass, scratch.normed.get());
   norm_backward(context, kept.input.get(), *attention_norm_, kept.attention_rms, pass, scratch, gradient);
 }
 
@@ -205,8 +217,8 @@ void Block<T>::norm_backward(lpt_context *context, const lpt_tensor *input, cons
   lpt_rmsnorm_options options = LPT_RMSNORM_OPTIONS_INIT;
   options.is_accumulated = pass.is_accumulated ? 1 : 0;
   options.residual_gradient = gradient.tensor();
-  check(context, lpt_rmsnorm_backward(context, input, weight.value.get(), rms.tensor(), scratch.normed.tensor(),
-                                      &options, gradient.tensor(), weight.gradient.get()));
+  check(context, lpt_rmsnorm_backward(context, input, weight.value.get(), rms.tensor(), scratch.normed.get(), &options,
+                                      gradient.tensor(), weight.gradient.get()));
   if (ranks_ == nullptr) {  // else the gradient is partial and is reduced first
     pass.tell(context, weight);
   }

@@ -24,10 +24,10 @@ struct BlockActivations {
   Tensor qkv_saved, output_saved, gate_up_saved, down_saved;
 
   // Inputs of norms and of the gated unit for backward: the stream before and in the middle of the block, gate and up columns.
-  // They have type T, or a storage format. Forward computes with the values before this rounding. In type T, forward writes them
-  // directly, and gate and up are views of `gate_up`.
+  // With a storage format they have it, and forward computes with the values before this rounding. Without one, forward writes
+  // them directly: the stream in type T, and gate and up as views of `gate_up`, in the inner format.
   Tensor input, middle;
-  Matrix<T> gate_up;  // rows × two hidden: gate columns, then up columns; empty with a storage format
+  Tensor gate_up;  // rows × two hidden: gate columns, then up columns; empty with a storage format
   Tensor gate, up;
 
   size_t bytes(lpt_context *context) const;
@@ -39,10 +39,10 @@ lpt_format stored_format(const Precision &precision) {
   return precision.stored == LPT_FORMAT_NONE ? kFormatOf<T> : precision.stored;
 }
 
-// Returns the format of queries, keys, values and their gradients.
+// Returns the format of the inputs and outputs of layers inside a block, and of their gradients.
 template <typename T>
-lpt_format attention_format(const Precision &precision) {
-  return precision.attention == LPT_FORMAT_NONE ? kFormatOf<T> : precision.attention;
+lpt_format inner_format(const Precision &precision) {
+  return precision.inner == LPT_FORMAT_NONE ? kFormatOf<T> : precision.inner;
 }
 
 // Buffers shared by all blocks. Their contents are valid only within forward or backward of one block.
@@ -52,13 +52,12 @@ struct BlockScratch {
   BlockScratch(lpt_context *context, const ModelShape &shape, const ModelShape &part, const Precision &precision,
                int64_t rows);
 
-  Matrix<T> normed;         // rows × width; in backward its gradient
-  Matrix<T> projected;      // rows × width: the last addend of the stream; in backward the part of its gradient
+  Tensor normed;            // rows × width; in backward its gradient
+  Matrix<T> projected;      // rows × width: the last addend of the stream
   Matrix<T> input, middle;  // with a storage format: the stream before and in the middle of a block
-  Matrix<T> gate_up;        // with a storage format: gate columns, then up columns
-  Matrix<T> gated;          // rows × hidden; in backward its gradient
-  Tensor attended_gradient, qkv_gradient;
-  Matrix<T> gate_up_gradient;
+  Tensor gate_up;           // with a storage format: gate columns, then up columns
+  Tensor gated;             // rows × hidden; in backward its gradient
+  Tensor attended_gradient, qkv_gradient, gate_up_gradient;
   Tensor smoothing;  // 1 × hidden
 };
 
@@ -103,7 +102,7 @@ class Block {
   ModelShape part_;     // the slice of this rank
   int64_t index_;
   bool is_unit_scaled_;
-  lpt_format stored_, attention_format_;
+  lpt_format stored_, inner_;
   lpt_swiglu_smoothing smoothing_;
   Parameter *attention_norm_;
   Parameter *gated_norm_;

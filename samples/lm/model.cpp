@@ -144,10 +144,9 @@ void Model<T>::forward(lpt_context *context, std::span<const uint8_t> inputs, co
   for (size_t i = 0; i < blocks_.size(); ++i) {
     residual = blocks_[i].forward(context, residual, here, kept.blocks[i], kept.scratch);
   }
-  check(context,
-        lpt_rmsnorm_forward_sum(context, residual, kept.scratch.projected.tensor(), norm_->value.get(), nullptr,
-                                kept.stream.tensor(), kept.scratch.normed.tensor(), kept.rms.tensor()));
-  head_.forward(context, kept.scratch.normed.tensor(), nullptr, here, kept.head_saved.get(), kept.logits.tensor());
+  check(context, lpt_rmsnorm_forward_sum(context, residual, kept.scratch.projected.tensor(), norm_->value.get(),
+                                         nullptr, kept.stream.tensor(), kept.scratch.normed.get(), kept.rms.tensor()));
+  head_.forward(context, kept.scratch.normed.get(), nullptr, here, kept.head_saved.get(), kept.logits.tensor());
 }
 
 template <typename T>
@@ -155,10 +154,9 @@ void Model<T>::backward(lpt_context *context, std::span<const uint8_t> inputs, c
   const Pass here = located(pass, static_cast<int64_t>(inputs.size()));
   lpt_rmsnorm_options norm = LPT_RMSNORM_OPTIONS_INIT;
   norm.is_accumulated = pass.is_accumulated ? 1 : 0;
-  head_.backward(context, kept.head_saved.get(), kept.logits.tensor(), here, kept.scratch.normed.tensor());
-  check(context,
-        lpt_rmsnorm_backward(context, kept.stream.tensor(), norm_->value.get(), kept.rms.tensor(),
-                             kept.scratch.normed.tensor(), &norm, kept.gradient.tensor(), norm_->gradient.get()));
+  head_.backward(context, kept.head_saved.get(), kept.logits.tensor(), here, kept.scratch.normed.get());
+  check(context, lpt_rmsnorm_backward(context, kept.stream.tensor(), norm_->value.get(), kept.rms.tensor(),
+                                      kept.scratch.normed.get(), &norm, kept.gradient.tensor(), norm_->gradient.get()));
   if (parallel_.tensor == nullptr) {
     pass.tell(context, *norm_);
   }

@@ -49,14 +49,14 @@ struct NamedRecipe {
   Precision precision;
 };
 
-// Heads and attention use bf16, as in the papers.
+// Heads and the activations inside blocks use bf16, as in the papers. The stream between blocks is f32.
 const std::vector<NamedRecipe> &recipes() {
   static const std::vector<NamedRecipe> all = [] {
     std::vector<NamedRecipe> made = {{"f32", "f32", {}}};
     const auto add = [&](const char *name, const char *state, Precision precision) {
       precision.recipe = name;
       precision.head_recipe = "bf16";
-      precision.attention = LPT_FORMAT_BF16;
+      precision.inner = LPT_FORMAT_BF16;
       made.push_back({name, state, precision});
     };
     add("bf16", "f32", {});
