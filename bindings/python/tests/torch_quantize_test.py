@@ -51,7 +51,8 @@ class Quantize(unittest.TestCase):
         for format, activation in (("int8_row", None), ("int4_1x64", None), ("int8_row", "int8_row"), ("nvfp4", "nvfp4")):
             layer, x = torch.nn.Linear(96, 64), rows_of(7, 96)
             weights = lpt.weights_pack(lpt.quantize(layer.weight, format))
-            operand = x if activation is None else lpt.quantize(x, activation)
+            scale_rule = "four_over_six" if activation == "nvfp4" else "default"
+            operand = x if activation is None else lpt.quantize(x, activation, scale_rule=scale_rule)
             expected = lpt.gemm(operand, weights, b_transposed=True, bias=layer.bias)
             lpt.torch.quantize_(layer, format, activation=activation)
             self.assertTrue(torch.equal(torch.from_dlpack(expected), layer(x)))

@@ -49,8 +49,11 @@ def _forward(x: torch.Tensor, weights: torch.Tensor, bias: Optional[torch.Tensor
     if rows:
         operand, vector = wrap(context, matrix), None
         if activation:
-            target = capi.tensor_like(context, operand, format_number(activation), 0)
-            capi.lpt_quantize(context, operand, None, target, None)
+            number, cast = format_number(activation), capi.lpt_quantize_options()
+            if number == capi.LPT_FORMAT_NVFP4:
+                cast.scale_rule = capi.LPT_SCALE_RULE_FOUR_OVER_SIX
+            target = capi.tensor_like(context, operand, number, 0)
+            capi.lpt_quantize(context, operand, cast, target, None)
             operand = target
         options = capi.lpt_gemm_options()
         options.is_b_transposed = 1
@@ -208,7 +211,8 @@ def quantize_(model: Model, format: str, *, filter: Optional[Filter] = None, ski
     that keeps its identity, bias and hooks. The model then has no parameter for the weight.
 
     format: for example "int8_row", "e4m3fn_row", "int4_1x64", "nf4_1x64", "mxfp4" or "nvfp4"; lpt.formats() lists all.
-    activation: the format to which a pass casts the input before the GEMM; None: it is not cast.
+    activation: the format to which a pass casts the input before the GEMM, with the rule "four_over_six" for nvfp4; None: it is
+    not cast.
     storage: "all", or "bitmask" or "block_sparse" for weights with many zeros, as for lpt.weights_pack().
     data: batches of inputs of the model: tensors, tuples of arguments, or dicts of keyword arguments. Weights are then fitted to
     the inputs of their layers (GPTQ, lpt.weights_fit()), which takes one matrix of in_features² for each layer; None: they are
