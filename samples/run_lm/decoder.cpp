@@ -30,6 +30,11 @@ Tensor wrap(lpt_context *context, const lpt_tensor *tensor, std::initializer_lis
   return Tensor(made);
 }
 
+// Returns the rule of the scales of activations: for nvfp4 the better of two in each block.
+lpt_scale_rule cast_rule(lpt_format format) {
+  return format == LPT_FORMAT_NVFP4 ? LPT_SCALE_RULE_FOUR_OVER_SIX : LPT_SCALE_RULE_DEFAULT;
+}
+
 // Logits need more bits than the inputs of layers. 8-bit integers keep them, and are the fastest inputs of integer weights.
 lpt_format head_input_of(const Precision &precision, lpt_format head) {
   if (!precision.casts_activations() || !has_scales(head)) return precision.wide();
@@ -125,6 +130,7 @@ void Decoder::make_cache(Layer &layer) {
   options.capacity = capacity_;
   options.key_width = config_.head_width;
   options.key_format = precision_.cache;
+  options.key_scale_rule = options.value_scale_rule = cast_rule(precision_.cache);
   lpt_kv_cache *made = nullptr;
   check(context_, lpt_kv_cache_create(context_, &options, &made));
   layer.cache.reset(made);
@@ -217,7 +223,7 @@ Decoder::LinearInput Decoder::make_input(const lpt_tensor *values, lpt_format fo
   Tensor &cast = casts_[{format, rows, columns}];
   if (!cast) cast = make_matrix(context_, format, rows, columns);
   lpt_quantize_options options = LPT_QUANTIZE_OPTIONS_INIT;
-  if (format == LPT_FORMAT_NVFP4) options.scale_rule = LPT_SCALE_RULE_FOUR_OVER_SIX;
+  options.scale_rule = cast_rule(format);
   check(context_, lpt_quantize(context_, values, &options, cast.get(), nullptr));
   input.operand = cast.get();
   return input;

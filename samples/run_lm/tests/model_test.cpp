@@ -249,6 +249,36 @@ TEST(Model, CastsTheInputOfTheHead) {
   }
 }
 
+// Keys and values in nvfp4 have the better of two scales per block, and a tensor scale of 1. A number near the middle of two codes
+// may have the other code than in f64.
+TEST(Model, CastsTheCache) {
+  const tool_tests::Workplace workplace;
+  TinyModel model;
+  model.head_width = 16;
+  model.draw(19, true);
+  const LoadedModel loaded(write_folder(workplace, "folder", model, false));
+  lpt_context *context = loaded.context.get();
+  const std::vector<int32_t> tokens = random_tokens(20, 40);
+  const auto expected_by = [&](lpt_scale_rule rule) {
+    TinyModel cast = model;
+    cast.cast_cache = [&](std::vector<double> &row) {
+      std::vector<float> numbers(row.begin(), row.end());
+      const auto count = static_cast<int64_t>(row.size());
+      const tool::Tensor values = tool::wrap_matrix(context, LPT_FORMAT_F32, numbers.data(), 1, count);
+      lpt_quantize_options options = LPT_QUANTIZE_OPTIONS_INIT;
+      options.flags = LPT_QUANTIZE_KEEP_TENSOR_SCALE;  // 1
+      options.scale_rule = rule;
+      tool::check(context, lpt_fake_quantize(context, values.get(), LPT_FORMAT_NVFP4, &options, values.get()));
+      row.assign(numbers.begin(), numbers.end());
+    };
+    return cast.logits(tokens);
+  };
+  Decoder decoder = loaded.decoder({LPT_FORMAT_F32, LPT_FORMAT_NVFP4, LPT_FORMAT_F32});
+  const std::vector<float> found = logits_of(decoder, tokens);
+  EXPECT_LT(relative_difference(found, expected_by(LPT_SCALE_RULE_FOUR_OVER_SIX)),
+            relative_difference(found, expected_by(LPT_SCALE_RULE_DEFAULT)) / 4);
+}
+
 // EXAQ with the clips of the paper, against the model in f64. A score near the middle of two levels may have the other level.
 TEST(Model, RoundsTheSoftmax) {
   constexpr double kSlopes[] = {1.66, 1.75, 1.83}, kOffsets[] = {1.85, 2.06, 2.27};

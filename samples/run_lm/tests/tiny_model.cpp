@@ -236,8 +236,12 @@ std::vector<Vector> TinyModel::logits(const std::vector<int32_t> &tokens, std::v
       Vector query = linear("self_attn.q_proj", normed), key = linear("self_attn.k_proj", normed);
       rotate(query, rotations, scale, static_cast<double>(position));
       rotate(key, rotations, scale, static_cast<double>(position));
+      Vector value = linear("self_attn.v_proj", normed);
+      for (Vector *stored : {&key, &value}) {
+        if (cast_cache) cast_cache(*stored);
+      }
       keys[i].push_back(key);
-      values[i].push_back(linear("self_attn.v_proj", normed));
+      values[i].push_back(value);
       add(stream, linear("self_attn.o_proj", attend(query, keys[i], values[i], *this, i,
                                                     arguments == nullptr ? nullptr : &arguments->at(i))));
       normed = normalize(tensors.at(layer + "post_attention_layernorm.weight"), stream, epsilon);

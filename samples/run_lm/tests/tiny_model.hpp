@@ -1,6 +1,7 @@
 // A small random model of the Llama family, its files, and its logits by a plain forward pass in f64.
 #pragma once
 
+#include <functional>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <string>
@@ -24,8 +25,10 @@ struct TinyModel {
   double epsilon = 1e-2, base = 500.0;
   nlohmann::json rope_scaling;  // of config.json; null: none
   bool is_tied = false;
-  int32_t softmax_bits = 0;               // of EXAQ; 0: the softmax is not rounded
-  std::vector<double> clips;              // of EXAQ, for each layer
+  int32_t softmax_bits = 0;   // of EXAQ; 0: the softmax is not rounded
+  std::vector<double> clips;  // of EXAQ, for each layer
+  std::function<void(std::vector<double> &)>
+      cast_cache;                         // casts the keys or the values of a token; empty: they are not cast
   std::map<std::string, Values> tensors;  // by Hugging Face names
 
   // Draws the tensors. `place` separates the generators of one program.
