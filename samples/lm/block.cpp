@@ -18,19 +18,14 @@ lpt_swiglu_options swiglu_options(lpt_swiglu_smoothing smoothing) {
   return options;
 }
 
-// The two halves of the columns of a matrix, as tensors that share its memory.
-struct Halves {
-  Tensor first, second;
+// Gate and up columns of a matrix of both, or their gradients.
+struct GateUp {
+  Tensor gate, up;
 
-  Halves(lpt_context *context, const lpt_tensor *matrix)
-      : first(half(context, matrix, 0)), second(half(context, matrix, 1)) {}
-
-  static Tensor half(lpt_context *context, const lpt_tensor *matrix, int64_t index) {
-    const int64_t extents[] = {lpt_tensor_extent(matrix, 0), lpt_tensor_extent(matrix, 1) / 2};
-    const int64_t begins[] = {0, index * extents[1]};
-    lpt_tensor *tensor = nullptr;
-    check(context, lpt_tensor_view(context, matrix, begins, extents, &tensor));
-    return Tensor(tensor);
+  GateUp(lpt_context *context, const lpt_tensor *matrix) {
+    const int64_t rows = lpt_tensor_extent(matrix, 0), hidden = lpt_tensor_extent(matrix, 1) / 2;
+    gate = matrix_view(context, matrix, 0, 0, rows, hidden);
+    up = matrix_view(context, matrix, 0, hidden, rows, hidden);
   }
 };
 
@@ -53,19 +48,19 @@ size_t BlockActivations<T>::bytes(lpt_context *context) const {
 template <typename T>
 BlockScratch<T>::BlockScratch(lpt_context *context, const ModelShape &shape, const ModelShape &part,
                               const Precision &precision, int64_t rows)
-    : normed(make_tensor(context, inner_format<T>(precision), rows, shape.width)),
+    : normed(make_tensor(context, activation_format<T>(precision), rows, shape.width)),
       projected(context, rows, shape.width),
-      gated(make_tensor(context, inner_format<T>(precision), rows, part.hidden)),
-      attended_gradient(make_tensor(context, inner_format<T>(precision), rows, part.width)),
-      qkv_gradient(make_tensor(context, inner_format<T>(precision), rows, 3 * part.width)),
-      gate_up_gradient(make_tensor(context, inner_format<T>(precision), rows, 2 * part.hidden)),
+      gated(make_tensor(context, activation_format<T>(precision), rows, part.hidden)),
+      attended_gradient(make_tensor(context, activation_format<T>(precision), rows, part.width)),
+      qkv_gradient(make_tensor(context, activation_format<T>(precision), rows, 3 * part.width)),
+      gate_up_gradient(make_tensor(context, activation_format<T>(precision), rows, 2 * part.hidden)),
       smoothing(make_tensor(context, LPT_FORMAT_E8M0FNU, 1, part.hidden)) {
   if (stored_format<T>(precision) == kFormatOf<T>) {
     return;
   }
   input = Matrix<T>(context, rows, shape.width);
   middle = Matrix<T>(context, rows, shape.width);
-  gate_up = make_tensor(context, inner_format<T>(precision), rows, 2 * part.hidden);
+  gate_up = make_tensor(context, activation_format<T>(precision), rows, 2 * part.hidden);
 }
 
 template <typename T>
@@ -77,7 +72,7 @@ Block<T>::Block(lpt_context *context, const ModelShape &shape, const Precision &
       index_(index),
       is_unit_scaled_(precision.is_unit_scaled),
       stored_(stored_format<T>(precision)),
-      inner_(inner_format<T>(precision)),
+      activation_format_(activation_format<T>(precision)),
       smoothing_(precision.smoothing),
       attention_norm_(parameters.norm(context, fmt::format("block{}.attention_norm", index), shape.width)),
       gated_norm_(parameters.norm(context, fmt::format("block{}.gated_norm", index), shape.width)),
@@ -115,13 +110,19 @@ Slice Block<T>::columns_slice() const {
 
 template <typename T>
 BlockActivations<T> Block<T>::make_activations(lpt_context *context, int64_t rows) const {
-  const bool is_direct = stored_ == kFormatOf<T>;
-  Tensor gate_up = is_direct ? make_tensor(context, inner_, rows, 2 * part_.hidden) : Tensor();
-  Tensor gate = is_direct ? Halves::half(context, gate_up.get(), 0) : make_tensor(context, stored_, rows, part_.hidden);
-  Tensor up = is_direct ? Halves::half(context, gate_up.get(), 1) : make_tensor(context, stored_, rows, part_.hidden);
-  return {.qkv = make_tensor(context, inner_, rows, 3 * part_.width),
-          .attended = make_tensor(context, inner_, rows, part_.width),
-          .log_sums = attention_.make_log_sums(context, inner_, rows),
+  Tensor gate_up, gate, up;
+  if (stored_ == kFormatOf<T>) {
+    gate_up = make_tensor(context, activation_format_, rows, 2 * part_.hidden);
+    GateUp columns(context, gate_up.get());
+    gate = std::move(columns.gate);
+    up = std::move(columns.up);
+  } else {
+    gate = make_tensor(context, stored_, rows, part_.hidden);
+    up = make_tensor(context, stored_, rows, part_.hidden);
+  }
+  return {.qkv = make_tensor(context, activation_format_, rows, 3 * part_.width),
+          .attended = make_tensor(context, activation_format_, rows, part_.width),
+          .log_sums = attention_.make_log_sums(context, activation_format_, rows),
           .attention_rms = Matrix<T>(context, 1, rows),
           .gated_rms = Matrix<T>(context, 1, rows),
           .qkv_saved = qkv_.make_saved(context, rows),
@@ -141,8 +142,8 @@ lpt_swiglu_alignment_info Block<T>::alignment(lpt_context *context) const {
   const int64_t hidden = gate_up.rows / 2;
   const Matrix<float> weight(context, gate_up.rows, gate_up.columns);
   check(context, lpt_dequantize(context, gate_up.value.get(), nullptr, weight.tensor()));
-  const Tensor gate = weight.view(context, 0, 0, hidden, gate_up.columns);
-  const Tensor up = weight.view(context, hidden, 0, hidden, gate_up.columns);
+  const Tensor gate = matrix_view(context, weight.tensor(), 0, 0, hidden, gate_up.columns);
+  const Tensor up = matrix_view(context, weight.tensor(), hidden, 0, hidden, gate_up.columns);
   lpt_swiglu_alignment_info values = LPT_SWIGLU_ALIGNMENT_INFO_INIT;
   check(context, lpt_swiglu_alignment(context, gate.get(), up.get(), nullptr, &values));
   return values;
@@ -181,13 +182,13 @@ const lpt_tensor *Block<T>::forward(lpt_context *context, const lpt_tensor *resi
   keep(middle, kept.middle);
   const Tensor &gate_up = is_direct ? kept.gate_up : scratch.gate_up;
   gate_up_.forward(context, scratch.normed.get(), nullptr, pass, kept.gate_up_saved.get(), gate_up.get());
-  const Halves halves(context, gate_up.get());
-  keep(halves.first.get(), kept.gate);
-  keep(halves.second.get(), kept.up);
+  const GateUp columns(context, gate_up.get());
+  keep(columns.gate.get(), kept.gate);
+  keep(columns.up.get(), kept.up);
   const lpt_swiglu_options swiglu = swiglu_options(smoothing_);
   lpt_tensor *smoothing = smoothing_ == LPT_SWIGLU_SMOOTHING_NONE ? nullptr : scratch.smoothing.get();
   check(context,
-        lpt_swiglu_forward(context, halves.first.get(), halves.second.get(), &swiglu, scratch.gated.get(), smoothing));
+        lpt_swiglu_forward(context, columns.gate.get(), columns.up.get(), &swiglu, scratch.gated.get(), smoothing));
   down_.forward(context, scratch.gated.get(), smoothing, pass, kept.down_saved.get(), scratch.projected.tensor());
   return middle;
 }
@@ -196,9 +197,9 @@ template <typename T>
 void Block<T>::backward(lpt_context *context, const Pass &pass, BlockActivations<T> &kept, BlockScratch<T> &scratch,
                         const Matrix<T> &gradient) {
   down_.backward(context, kept.down_saved.get(), gradient.tensor(), pass, scratch.gated.get());
-  const Halves gradients(context, scratch.gate_up_gradient.get());
+  const GateUp gradients(context, scratch.gate_up_gradient.get());
   check(context, lpt_swiglu_backward(context, kept.gate.get(), kept.up.get(), scratch.gated.get(), nullptr,
-                                     gradients.first.get(), gradients.second.get()));
+                                     gradients.gate.get(), gradients.up.get()));
   gate_up_.backward(context, kept.gate_up_saved.get(), scratch.gate_up_gradient.get(), pass, scratch.normed.get());
   norm_backward(context, kept.middle.get(), *gated_norm_, kept.gated_rms, pass, scratch, gradient);
 

@@ -25,7 +25,7 @@ struct BlockActivations {
 
   // Inputs of norms and of the gated unit for backward: the stream before and in the middle of the block, gate and up columns.
   // With a storage format they have it, and forward computes with the values before this rounding. Without one, forward writes
-  // them directly: the stream in type T, and gate and up as views of `gate_up`, in the inner format.
+  // them directly: the stream in type T, and gate and up as views of `gate_up`, in the format of activations.
   Tensor input, middle;
   Tensor gate_up;  // rows × two hidden: gate columns, then up columns; empty with a storage format
   Tensor gate, up;
@@ -41,8 +41,8 @@ lpt_format stored_format(const Precision &precision) {
 
 // Returns the format of the inputs and outputs of layers inside a block, and of their gradients.
 template <typename T>
-lpt_format inner_format(const Precision &precision) {
-  return precision.inner == LPT_FORMAT_NONE ? kFormatOf<T> : precision.inner;
+lpt_format activation_format(const Precision &precision) {
+  return precision.activations == LPT_FORMAT_NONE ? kFormatOf<T> : precision.activations;
 }
 
 // Buffers shared by all blocks. Their contents are valid only within forward or backward of one block.
@@ -102,7 +102,7 @@ class Block {
   ModelShape part_;     // the slice of this rank
   int64_t index_;
   bool is_unit_scaled_;
-  lpt_format stored_, inner_;
+  lpt_format stored_, activation_format_;
   lpt_swiglu_smoothing smoothing_;
   Parameter *attention_norm_;
   Parameter *gated_norm_;

@@ -47,6 +47,15 @@ Tensor make_bytes(lpt_context *context, size_t bytes) {
   return Tensor(tensor);
 }
 
+Tensor matrix_view(lpt_context *context, const lpt_tensor *matrix, int64_t row, int64_t column, int64_t rows,
+                   int64_t columns) {
+  const int64_t begins[] = {row, column};
+  const int64_t extents[] = {rows, columns};
+  lpt_tensor *tensor = nullptr;
+  check(context, lpt_tensor_view(context, matrix, begins, extents, &tensor));
+  return Tensor(tensor);
+}
+
 Tensor tensor_part(lpt_context *context, const lpt_tensor *tensor, lpt_tensor_part part) {
   lpt_tensor *made = nullptr;
   check(context, lpt_tensor_view_part(context, tensor, part, &made));

@@ -47,6 +47,10 @@ Tensor make_tensor(lpt_context *context, lpt_format format, int64_t rows, int64_
 // Creates a vector of bytes, in which lpt_linear_forward() saves its input.
 Tensor make_bytes(lpt_context *context, size_t bytes);
 
+// Returns a region of a matrix. It shares the memory.
+Tensor matrix_view(lpt_context *context, const lpt_tensor *matrix, int64_t row, int64_t column, int64_t rows,
+                   int64_t columns);
+
 // Returns one part of a tensor. It shares the memory.
 Tensor tensor_part(lpt_context *context, const lpt_tensor *tensor, lpt_tensor_part part);
 
@@ -77,19 +81,6 @@ class Matrix {
   T *row(int64_t index) const { return data_ + index * columns_; }
   std::span<T> values() const { return {data_, static_cast<size_t>(rows_ * columns_)}; }
   lpt_tensor *tensor() const { return tensor_.get(); }
-
-  // Returns a region of the matrix as a separate tensor that shares the memory.
-  Tensor view(lpt_context *context, int64_t row, int64_t column, int64_t rows, int64_t columns) const {
-    const int64_t begins[] = {row, column};
-    const int64_t extents[] = {rows, columns};
-    lpt_tensor *tensor = nullptr;
-    check(context, lpt_tensor_view(context, tensor_.get(), begins, extents, &tensor));
-    return Tensor(tensor);
-  }
-
-  Tensor columns_view(lpt_context *context, int64_t column, int64_t columns) const {
-    return view(context, 0, column, rows_, columns);
-  }
 
  private:
   int64_t rows_ = 0;

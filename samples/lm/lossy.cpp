@@ -87,7 +87,7 @@ void LossyRanks::timed(lpt_context *context, const Call &call) {
 // Returns the elements of this rank.
 Tensor LossyRanks::own_part(lpt_context *context) const {
   const int64_t begin = std::accumulate(counts_.begin(), counts_.begin() + rank_, int64_t{0});
-  return flat_->numbers().view(context, begin, 0, own_count(), 1);
+  return matrix_view(context, flat_->numbers().tensor(), begin, 0, own_count(), 1);
 }
 
 void LossyRanks::average_gradients(lpt_context *context) {

@@ -56,7 +56,7 @@ const std::vector<NamedRecipe> &recipes() {
     const auto add = [&](const char *name, const char *state, Precision precision) {
       precision.recipe = name;
       precision.head_recipe = "bf16";
-      precision.inner = LPT_FORMAT_BF16;
+      precision.activations = LPT_FORMAT_BF16;
       made.push_back({name, state, precision});
     };
     add("bf16", "f32", {});

@@ -31,11 +31,11 @@ struct Precision {
   StateFormats state = {};
   lpt_optimizer_method method = LPT_OPTIMIZER_METHOD_ADAMW;
   lpt_swiglu_smoothing smoothing = LPT_SWIGLU_SMOOTHING_NONE;
-  lpt_format inner = LPT_FORMAT_NONE;   // of inputs and outputs of layers in a block, and their gradients; NONE: f32
-  lpt_format stored = LPT_FORMAT_NONE;  // data that norms and gated units keep for backward; NONE: f32
-  bool is_last_block_high = false;      // it uses the recipe of the head
-  bool is_unit_scaled = false;          // weights start with deviation 1, GEMMs divide by the root of their columns
-  Raised raised = Raised::kNothing;     // of the recipe of the blocks
+  lpt_format activations = LPT_FORMAT_NONE;  // of the layers of a block, and their gradients; NONE: f32
+  lpt_format stored = LPT_FORMAT_NONE;       // data that norms and gated units keep for backward; NONE: f32
+  bool is_last_block_high = false;           // it uses the recipe of the head
+  bool is_unit_scaled = false;       // weights start with deviation 1, GEMMs divide by the root of their columns
+  Raised raised = Raised::kNothing;  // of the recipe of the blocks
   double dense_share = 0.0;  // fraction of the steps at the start in which blocks use f32 instead of their recipe
   double mask_decay = 0.0;   // of weights that a sparse recipe drops: times them, added to their gradients
 };

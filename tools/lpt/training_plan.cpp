@@ -156,10 +156,10 @@ class PlanEstimate {
     add_linear(recipe, layers, query_, model_.width, stage, parameters);
     add_linear(recipe, layers, model_.width, 2 * hidden_, stage, parameters);
     add_linear(recipe, layers, hidden_, model_.width, stage, parameters);
-    const double inner = inner_bytes() * real(rows_) * real(2 * query_ + 2 * key_ + 2 * hidden_);
+    const double inside = element_bytes() * real(rows_) * real(2 * query_ + 2 * key_ + 2 * hidden_);
     const double log_sums = kFloat * real(rows_) * real(model_.heads / division_.tensor);
     const double stream = 2 * kFloat * real(rows_) * real(model_.width + 1);  // inputs of both norms, with their rms
-    stage.activations += layers * (inner + log_sums + stream);
+    stage.activations += layers * (inside + log_sums + stream);
   }
 
   void add_head(Stage &stage, double &parameters) {
@@ -288,12 +288,12 @@ class PlanEstimate {
   // Buffers that layers share: the last addend of the stream and the gradient of the stream; normed, gated, and the gradients of
   // attention and SwiGLU.
   double scratch_bytes() const {
-    const int64_t inner = model_.width + 3 * hidden_ + 2 * query_ + 2 * key_;
-    return real(rows_) * (kFloat * real(2 * model_.width) + inner_bytes() * real(inner));
+    const int64_t columns = model_.width + 3 * hidden_ + 2 * query_ + 2 * key_;
+    return real(rows_) * (kFloat * real(2 * model_.width) + element_bytes() * real(columns));
   }
 
-  // Of an element of activations inside a layer, between its linear layers.
-  double inner_bytes() const { return high_ == "f32" ? kFloat : 2; }
+  // Bytes of an element of the activations inside a block.
+  double element_bytes() const { return high_ == "f32" ? kFloat : 2; }
 
   double step_seconds(const Stage &stage) const {
     return real(division_.micro_batches + division_.pipeline - 1) * stage.pass_seconds() + stage.tensor_step.seconds +

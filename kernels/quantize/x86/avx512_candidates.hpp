@@ -19,7 +19,8 @@ namespace {
 }
 
 // Returns the squared rounding errors of magnitudes, 0 where `is_finite` is not set.
-[[gnu::always_inline]] inline __m512 lost_squares(__m512 magnitude, __mmask16 is_finite, __m512 scale, __m512 inverse) {
+[[gnu::always_inline]] inline __m512 squared_errors(__m512 magnitude, __mmask16 is_finite, __m512 scale,
+                                                    __m512 inverse) {
   const __m512 decoded = _mm512_mul_ps(e2m1fn_level(_mm512_mul_ps(magnitude, inverse)), scale);
   const __m512 error = _mm512_sub_ps(magnitude, decoded);
   return _mm512_maskz_mul_ps(is_finite, error, error);
@@ -86,8 +87,8 @@ inline FoundScales better_of(const CandidatePair &pair, const PairErrors &errors
                                               PairErrors &sums) {
   const __m512 magnitude = abs(numbers);
   const __mmask16 is_finite = _mm512_cmp_ps_mask(magnitude, _mm512_set1_ps(kLargestFloat), _CMP_LE_OQ);
-  sums.six = _mm512_add_ps(sums.six, lost_squares(magnitude, is_finite, scale[0], inverse[0]));
-  sums.four = _mm512_add_ps(sums.four, lost_squares(magnitude, is_finite, scale[1], inverse[1]));
+  sums.six = _mm512_add_ps(sums.six, squared_errors(magnitude, is_finite, scale[0], inverse[0]));
+  sums.four = _mm512_add_ps(sums.four, squared_errors(magnitude, is_finite, scale[1], inverse[1]));
 }
 
 // Returns the squared errors of sixteen blocks along rows, or of the first blocks of `slab`. kBlock: columns of each block in a

@@ -25,10 +25,10 @@ struct TinyModel {
   double epsilon = 1e-2, base = 500.0;
   nlohmann::json rope_scaling;  // of config.json; null: none
   bool is_tied = false;
-  int32_t softmax_bits = 0;   // of EXAQ; 0: the softmax is not rounded
-  std::vector<double> clips;  // of EXAQ, for each layer
-  std::function<void(std::vector<double> &)>
-      cast_cache;                         // casts the keys or the values of a token; empty: they are not cast
+  // Casts the keys or the values of a token; empty: they are not cast.
+  std::function<void(std::vector<double> &)> cast_cache;
+  int32_t softmax_bits = 0;               // of EXAQ; 0: the softmax is not rounded
+  std::vector<double> clips;              // of EXAQ, for each layer
   std::map<std::string, Values> tensors;  // by Hugging Face names
 
   // Draws the tensors. `place` separates the generators of one program.
