@@ -33,6 +33,7 @@ from random_rounding import ELEMENTS
 F32 = np.float32
 ROWS, INPUT, OUTPUT = 80, 160, 96
 SAMPLES, COLUMN_STEP = 6, 13
+DIVISOR = -1  # groups of the largest power of two that divides the axis, at least 16 for these axes
 PREPARE, CALL = (3, 4, 5), (6, 7, 8)  # seed, stream and step of lpt_random
 ROLES = {"x": 0, "w": 1, "dy": 2}
 FIXED_SIGNS = np.array([1, 1, 1, -1, 1, -1, -1, -1, -1, -1, -1, 1, -1, 1, -1, -1], F32)
@@ -202,8 +203,8 @@ RECIPES = {
     ("quartet_neurips", 1): ([QUEST, QUEST, *[ROOMY] * 4], QUARTET),
     ("luq", 1): ([SAWB, SAWB, LOGARITHMIC, SAWB, LOGARITHMIC, SAWB], [PLAIN, PLAIN, Gemm(draws=2)]),
     ("halo_0", 1): ([E4M3] * 6, [PLAIN] * 3),
-    ("halo_1", 1): ([FINE6, FINE6, *[WIDE6] * 4], [Gemm(128), PLAIN, PLAIN]),
-    ("halo_2", 1): ([INT8] * 6, [Gemm(128), Gemm(128, along_rows=True), PLAIN]),
+    ("halo_1", 1): ([FINE6, FINE6, *[WIDE6] * 4], [Gemm(DIVISOR), PLAIN, PLAIN]),
+    ("halo_2", 1): ([INT8] * 6, [Gemm(DIVISOR), Gemm(DIVISOR, along_rows=True), PLAIN]),
     ("coat", 1): ([E4M3, E4M3, E5M2, E4M3, E5M2, E4M3], [PLAIN] * 3),
     ("int4_hadamard_sawb", 1): ([SAWB, SAWB, INT4_RANDOM, None, INT4_RANDOM, None],
                                 [Gemm(32), *[Gemm(source="clipped", parts=2)] * 2]),
@@ -215,6 +216,8 @@ RECIPES = {
 
 
 def groups(size, columns):
+    if size == DIVISOR:
+        size = columns & -columns
     begin = 0
     while begin < columns:
         while size > columns - begin:

@@ -313,7 +313,7 @@ LPT_API lpt_status lpt_dequantize(lpt_context *context, const lpt_tensor *source
 typedef struct lpt_hadamard_options {
   size_t struct_size;      /**< sizeof(lpt_hadamard_options) of the caller. */
   lpt_flags flags;         /**< LPT_CHECK_ONLY. */
-  int32_t size;            /**< Columns of a group: 16, 32, 64 or 128. */
+  int32_t size;            /**< Columns of a group: a power of two from 16 to 8192. */
   int32_t is_inverse;      /**< 1: apply the inverse rotation; 0: rotate. */
   const lpt_tensor *signs; /**< Vector of int8, 1 or -1, of `size` for every group or of all columns; NULL: all 1. */
 } lpt_hadamard_options;

@@ -112,12 +112,21 @@ enum lpt_linear_output_scale_values {
   LPT_LINEAR_OUTPUT_SCALE_UNIT = 1
 };
 
+/** @brief Group size of a rotation: a power of two, or one of lpt_hadamard_size_values. */
+typedef int32_t lpt_hadamard_size;
+
+/** @brief Values of lpt_hadamard_size. */
+enum lpt_hadamard_size_values {
+  LPT_HADAMARD_SIZE_DIVISOR =
+      -1 /**< The largest power of two from 16 to 8192 that divides the axis; 16 if none does. */
+};
+
 /** @brief Options of lpt_recipe_set_gemm(): how a GEMM uses its two casts. */
 typedef struct lpt_linear_gemm_options {
   size_t struct_size; /**< sizeof(lpt_linear_gemm_options) of the caller. */
   lpt_flags flags;    /**< LPT_CHECK_ONLY, LPT_GEMM_FAST_ACCUMULATE or 0. */
-  /** 16, 32, 64 or 128: operands are rotated before their casts, see lpt_hadamard(). 0, the default: no rotation. */
-  int32_t hadamard_size;
+  /** 16 to 8192, or DIVISOR: operands are rotated before their casts, see lpt_hadamard(). 0, the default: no rotation. */
+  lpt_hadamard_size hadamard_size;
   lpt_hadamard_signs hadamard_signs; /**< Signs of the rotation. Default NONE. */
   lpt_hadamard_axis hadamard_axis;   /**< Axis of the rotation; ROWS for dgrad only. Default INNER. */
   lpt_linear_source source;          /**< Backward GEMMs: what x or w is cast from. Forward: PLAIN. Default PLAIN. */

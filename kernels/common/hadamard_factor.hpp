@@ -7,7 +7,7 @@
 
 namespace lpt {
 
-// Returns 1 / sqrt(size) for the powers of two up to 128.
+// Returns 1 / sqrt(size) for powers of two, rounded to f32.
 LPT_HOST_DEVICE static inline float hadamard_factor(int64_t size) {
   float factor = 1.0f;
   for (; size >= 4; size /= 4) factor *= 0.5f;

@@ -21,8 +21,10 @@ struct FactorRequest {
 
 void factors_cuda(const FactorRequest &request, void *stream);
 
-// Sources must have adjacent columns. A bf16 or f16 target is rounded to nearest even.
+// Sources must have adjacent columns. A bf16 or f16 target is rounded to nearest even. Groups have up to 128 columns in the first
+// kernel, and more in the second.
 void hadamard_cuda(const HadamardRequest &request, void *stream);
+void hadamard_groups_cuda(const HadamardRequest &request, void *stream);
 
 std::span<const KernelEntry<FactorRequest>> factor_device_kernels();
 std::span<const KernelEntry<HadamardRequest>> hadamard_device_kernels();

@@ -1,5 +1,9 @@
 // Rotations. A thread processes 16 adjacent elements of a row. Steps of strides below 16 combine registers of the thread. Steps
-// of larger strides exchange elements with other lanes of the warp. Memory is read once and written once.
+// of larger strides exchange elements with other lanes of the warp. Memory is read once and written once. Groups of more than 128
+// columns have a block each, which combines elements in shared memory.
+#include <algorithm>
+#include <bit>
+
 #include "kernels/common/cuda_fragment.hpp"
 #include "kernels/common/cuda_rotation.hpp"
 #include "kernels/hadamard/cuda_kernels.hpp"
@@ -59,31 +63,105 @@ __device__ __forceinline__ void rotate(const RotationJob &job, FloatFragment &fr
   scale_inside(fragment, count, factor);
 }
 
+// Loads elements of a row, and multiplies them by the factors that precede the rotation.
+template <Dtype kSource>
+__device__ __forceinline__ FloatFragment prepared(const RotationJob &job, int64_t row, int64_t column, int32_t count) {
+  FloatFragment fragment = load_fragment<kSource>(job.source, row * job.source_stride + column, count,
+                                                  count == kFragment && job.loads_whole);
+  if (job.row_factors != nullptr) {
+    const float factor = job.row_factors[row];
+#pragma unroll
+    for (int32_t i = 0; i < kFragment; ++i) fragment.number[i] = times(fragment.number[i], factor);
+  }
+  multiply(fragment, job.factors, column, count);
+  multiply(fragment, job.signs_before, column, count);
+  return fragment;
+}
+
+__device__ __forceinline__ void store_rotated(const RotationJob &job, int64_t row, int64_t column, int32_t count,
+                                              FloatFragment &fragment) {
+  multiply(fragment, job.signs_after, column, count);
+  store_numbers(job.target_format, job.target, row * job.target_stride + column, count,
+                count == kFragment && job.stores_whole, fragment);
+}
+
 template <Dtype kSource>
 __global__ void __launch_bounds__(kBlockThreads, 4) rotate_fragments(RotationJob job) {
   const int64_t column = first_column_of_grid();
   const int32_t columns = fragment_count(job.columns, column);
-  const bool is_full = columns == kFragment;
   for (int64_t first = int64_t{blockIdx.y} * blockDim.y; first < job.rows; first += rows_of_grid()) {
     const int64_t row = first + threadIdx.y;
     const int32_t count = row < job.rows ? columns : 0;
     FloatFragment fragment = {};
-    if (count > 0) {
-      fragment =
-          load_fragment<kSource>(job.source, row * job.source_stride + column, count, is_full && job.loads_whole);
-      if (job.row_factors != nullptr) {
-        const float factor = job.row_factors[row];
-#pragma unroll
-        for (int32_t i = 0; i < kFragment; ++i) fragment.number[i] = times(fragment.number[i], factor);
-      }
-      multiply(fragment, job.factors, column, count);
-      multiply(fragment, job.signs_before, column, count);
-    }
+    if (count > 0) fragment = prepared<kSource>(job, row, column, count);
     if (job.size != 0) rotate(job, fragment, column, count);
-    if (count == 0) continue;
-    multiply(fragment, job.signs_after, column, count);
-    store_numbers(job.target_format, job.target, row * job.target_stride + column, count, is_full && job.stores_whole,
-                  fragment);
+    if (count > 0) store_rotated(job, row, column, count, fragment);
+  }
+}
+
+// Groups of more than 128 columns.
+
+// A group of a row, or the last columns if they are fewer than a fragment.
+struct RowGroup {
+  int64_t column;
+  int32_t columns;
+};
+
+// Returns group `index` of a row: groups of `size` columns come first, then the powers of two of the remaining columns.
+__device__ __forceinline__ RowGroup group_of_row(const RotationJob &job, int64_t index) {
+  const int64_t groups = job.columns / job.size;
+  if (index < groups) return {index * job.size, job.size};
+  RowGroup group = {groups * job.size, 0};
+  const auto left = static_cast<int32_t>(job.columns - group.column);
+  for (int32_t size = job.size / 2; size >= kFragment; size /= 2) {
+    if ((left & size) == 0) continue;
+    group.columns = size;
+    if (index == groups) return group;
+    group.column += size;
+    --index;
+  }
+  group.columns = left % kFragment;
+  return group;
+}
+
+// Returns the index in shared memory of an element of a group. The distance of fragments is odd, so that threads use all banks.
+__device__ __forceinline__ int32_t shared_index(int32_t element) { return element + element / 32; }
+
+// A thread loads and stores a fragment of the group. In between, it combines pairs of elements.
+template <Dtype kSource>
+__global__ void __launch_bounds__(kLargestRotation / kFragment) rotate_groups(RotationJob job) {
+  __shared__ float numbers[kLargestRotation + kLargestRotation / 32];
+  const RowGroup group = group_of_row(job, blockIdx.x);
+  const auto thread = static_cast<int32_t>(threadIdx.x), threads = static_cast<int32_t>(blockDim.x);
+  const int32_t first = thread * kFragment, left = group.columns - first;
+  const int32_t count = left < 0 ? 0 : left < kFragment ? left : kFragment;
+  const float factor = hadamard_factor(group.columns);
+  for (int64_t row = blockIdx.y; row < job.rows; row += gridDim.y) {
+    FloatFragment fragment = {};
+    if (count > 0) fragment = prepared<kSource>(job, row, group.column + first, count);
+    steps_inside(fragment, count);
+#pragma unroll
+    for (int32_t i = 0; i < kFragment; ++i) {
+      if (i < count) numbers[shared_index(first + i)] = fragment.number[i];
+    }
+    for (int32_t stride = kFragment; stride < group.columns; stride *= 2) {
+      __syncthreads();
+      for (int32_t pair = thread; pair < group.columns / 2; pair += threads) {
+        const int32_t lower = pair / stride * 2 * stride + pair % stride;
+        float &a = numbers[shared_index(lower)], &b = numbers[shared_index(lower + stride)];
+        const float sum = a + b, difference = a - b;
+        a = sum;
+        b = difference;
+      }
+    }
+    __syncthreads();
+#pragma unroll
+    for (int32_t i = 0; i < kFragment; ++i) {
+      if (i < count) fragment.number[i] = numbers[shared_index(first + i)];
+    }
+    scale_inside(fragment, count, factor);
+    if (count > 0) store_rotated(job, row, group.column + first, count, fragment);
+    __syncthreads();  // before the next row replaces the elements
   }
 }
 
@@ -127,6 +205,20 @@ RotationJob rotation_job(const HadamardRequest &request) {
 void factors_cuda(const FactorRequest &request, void *stream) {
   if (request.count == 0) return;
   LPT_LAUNCH(make_factors, blocks_for(request.count), kBlockThreads, 0, stream, request);
+}
+
+void hadamard_groups_cuda(const HadamardRequest &request, void *stream) {
+  const RotationJob job = rotation_job(request);
+  if (job.rows == 0 || job.columns == 0) return;
+  const int64_t left = job.columns % job.size;
+  const int64_t groups =
+      job.columns / job.size + std::popcount(static_cast<uint64_t>(left / kFragment)) + (left % kFragment != 0 ? 1 : 0);
+  const int64_t rows = std::min({job.rows, kMostGridRows, std::max(kMostBlocks / groups, int64_t{1})});
+  const dim3 grid(static_cast<uint32_t>(groups), static_cast<uint32_t>(rows));
+  const auto threads = static_cast<uint32_t>(job.size / kFragment);
+  for_float_dtype(request.source.format.element, [&]<Dtype kSource>(DtypeTag<kSource>) {
+    LPT_LAUNCH(rotate_groups<kSource>, grid, threads, 0, stream, job);
+  });
 }
 
 void hadamard_cuda(const HadamardRequest &request, void *stream) {

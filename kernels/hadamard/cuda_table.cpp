@@ -10,6 +10,14 @@ const char *unsupported_rotation(const HadamardRequest &request) {
   return request.source.column_stride == 1 ? nullptr : "takes adjacent columns only";
 }
 
+const char *unsupported_small(const HadamardRequest &request) {
+  return request.size > 128 ? "takes groups of up to 128 columns only" : unsupported_rotation(request);
+}
+
+const char *unsupported_large(const HadamardRequest &request) {
+  return request.size <= 128 ? "takes groups of more than 128 columns only" : unsupported_rotation(request);
+}
+
 const char *unsupported_factors(const FactorRequest &request) {
   const bool is_taken =
       request.format == LPT_FORMAT_INT8 || request.format == LPT_FORMAT_F32 || request.format == LPT_FORMAT_E8M0FNU;
@@ -24,7 +32,10 @@ std::span<const KernelEntry<FactorRequest>> factor_device_kernels() {
 }
 
 std::span<const KernelEntry<HadamardRequest>> hadamard_device_kernels() {
-  static constexpr KernelEntry<HadamardRequest> rows[] = {{"hadamard_cuda", 80, unsupported_rotation, hadamard_cuda}};
+  static constexpr KernelEntry<HadamardRequest> rows[] = {
+      {"hadamard_cuda", 80, unsupported_small, hadamard_cuda},
+      {"hadamard_groups_cuda", 80, unsupported_large, hadamard_groups_cuda},
+  };
   return rows;
 }
 

@@ -17,10 +17,16 @@ namespace lpt {
 // Arithmetic is in f32: value · factor, · sign, then steps of stride 1, 2, 4 … size/2. Each step computes (a, b) → (a + b, a -
 // b). The last operation is one product with 1 / sqrt(size) rounded to f32. A short last group is cut into powers of two,
 // largest first. Each of them is a group of its size; a single column is not changed.
+constexpr int32_t kSmallestRotation = 16, kLargestRotation = 8192;
+
+constexpr bool is_rotation_size(int64_t size) {
+  return size >= kSmallestRotation && size <= kLargestRotation && (size & (size - 1)) == 0;
+}
+
 struct HadamardRequest {
   MatrixView source;  // f32, f64, bf16, f16; any column_stride
   MatrixView target;  // f32, on devices also bf16, f16; column_stride 1; may be an f32 source with adjacent columns
-  int32_t size = 0;   // 16, 32, 64, 128; 0: no rotation
+  int32_t size = 0;   // see is_rotation_size(); 0: no rotation
   bool is_inverse = false;
   const float *factors = nullptr;      // NULL, or one per column
   const float *row_factors = nullptr;  // NULL, or one per row

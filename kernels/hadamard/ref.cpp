@@ -34,7 +34,7 @@ void hadamard_any_ref(const HadamardRequest &request) {
     int64_t size = whole;
     for (int64_t begin = 0; begin < source.columns; begin += size) {
       size = hadamard_group(size, source.columns - begin);
-      float numbers[128];
+      float *const numbers = to + begin;
       for (int64_t i = 0; i < size; ++i) {
         float value = from.load(row, begin + i);
         if (request.row_factors != nullptr) value *= request.row_factors[row];
@@ -44,7 +44,6 @@ void hadamard_any_ref(const HadamardRequest &request) {
       if (!request.is_inverse) change_signs(request.signs, begin, size, numbers);
       rotate(numbers, size);
       if (request.is_inverse) change_signs(request.signs, begin, size, numbers);
-      for (int64_t i = 0; i < size; ++i) to[begin + i] = numbers[i];
     }
   }
 }

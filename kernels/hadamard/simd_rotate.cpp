@@ -1,7 +1,8 @@
 // Rotations with SIMD vectors.
 //
-// A group is stored in vectors. Steps of strides below the vector width exchange lanes of a vector. Steps of larger strides
-// combine two vectors. If the columns of a source are adjacent in memory along rows, the narrow steps combine columns. A
+// A group of up to 128 columns is stored in vectors. Steps of strides below the vector width exchange lanes of a vector. Steps
+// of larger strides combine two vectors. A larger group is a number of such groups, whose further steps combine columns of the
+// target. If the columns of a source are adjacent in memory along rows, the narrow steps combine columns. A
 // transpose in registers then converts them to rows, and the wide steps process the rows.
 #include "kernels/common/simd.hpp"
 #include "kernels/hadamard/hadamard.hpp"
@@ -19,6 +20,7 @@ struct RotateRow {
   const float *factors;
   const float *signs_before, *signs_after;
   const float *tail_factors;  // factors of the last columns, which do not fill a vector
+  int64_t size;
 };
 
 // Loads elements. A NaN of a 16-bit format becomes the quiet NaN of the same sign.
@@ -69,19 +71,72 @@ template <int kCount, int kStride = 1>
   }
 }
 
-// Computes the steps between the vectors of a group that begins at `column`, the product, and the signs that are applied last.
-template <int kVectors>
+// Computes the steps between the vectors of a group that begins at `column`. If it is no part of a larger group, the product and
+// the signs that are applied last follow.
+template <int kVectors, bool kIsPart = false>
 [[gnu::always_inline]] inline void complete_group(const RotateRow &line, int64_t column, F32 (&group)[kVectors]) {
   const F32 factor = broadcast(hadamard_factor(kVectors * kLanes));
   pair_steps<kVectors>(group);
 #pragma GCC unroll 32
   for (int i = 0; i < kVectors; ++i) {
-    put(line, column + i * kLanes, group[i] * factor, kLanes);
+    if constexpr (kIsPart) {
+      store_numbers(line.to + column + i * kLanes, group[i], kLanes);
+    } else {
+      put(line, column + i * kLanes, group[i] * factor, kLanes);
+    }
   }
 }
 
+constexpr int64_t kPartColumns = 128;  // of the vectors of a group
+
+// Computes the steps of strides from `stride` below kCount · stride, in a group of `size` columns. After the last steps, the
+// product and the signs that are applied last follow. Returns the next stride.
+template <int kCount>
+int64_t wide_steps(const RotateRow &line, int64_t column, int64_t size, int64_t stride) {
+  const int64_t next = kCount * stride;
+  const F32 factor = broadcast(hadamard_factor(size));
+  for (int64_t block = column; block < column + size; block += next) {
+    for (int64_t at = block; at < block + stride; at += kLanes) {
+      F32 group[kCount];
+#pragma GCC unroll 8
+      for (int i = 0; i < kCount; ++i) group[i] = load_numbers<LPT_FORMAT_F32>(line.to, at + i * stride, kLanes);
+      pair_steps<kCount>(group);
+#pragma GCC unroll 8
+      for (int i = 0; i < kCount; ++i) {
+        if (next < size) {
+          store_numbers(line.to + at + i * stride, group[i], kLanes);
+        } else {
+          put(line, at + i * stride, group[i] * factor, kLanes);
+        }
+      }
+    }
+  }
+  return next;
+}
+
+// Completes a group of `size` columns whose parts are rotated.
+void complete_parts(const RotateRow &given, int64_t column, int64_t size) {
+  const RotateRow line = given;
+  for (int64_t stride = kPartColumns; stride < size;) {
+    const int64_t left = size / stride;
+    stride = left >= 8   ? wide_steps<8>(line, column, size, stride)
+             : left == 4 ? wide_steps<4>(line, column, size, stride)
+                         : wide_steps<2>(line, column, size, stride);
+  }
+}
+
+// Calls complete(column, size) for the groups of more than kPartColumns columns. Returns the column after the last one.
+template <typename Complete>
+int64_t for_large_groups(int64_t size, int64_t columns, const Complete &complete) {
+  int64_t column = 0;
+  for (; size > kPartColumns; size /= 2) {
+    for (; column + size <= columns; column += size) complete(column, size);
+  }
+  return column;
+}
+
 // Rotates the groups of kVectors vectors that fit between `column` and `end`. Returns the column after the last group.
-template <lpt_format kPlain, int kVectors>
+template <lpt_format kPlain, int kVectors, bool kIsPart = false>
 int64_t rotate_groups(const RotateRow &given, int64_t column, int64_t end) {
   const RotateRow line = given;  // a local copy does not alias the stores, so that its pointers are kept in registers
   for (; column + kVectors * kLanes <= end; column += kVectors * kLanes) {
@@ -90,7 +145,7 @@ int64_t rotate_groups(const RotateRow &given, int64_t column, int64_t end) {
     for (int i = 0; i < kVectors; ++i) {
       group[i] = narrow_steps(prepared<kPlain>(line, column + i * kLanes, kLanes));
     }
-    complete_group<kVectors>(line, column, group);
+    complete_group<kVectors, kIsPart>(line, column, group);
   }
   return column;
 }
@@ -127,7 +182,14 @@ void rotate_rest(const RotateRow &line, int64_t column, int64_t columns) {
 
 template <lpt_format kPlain, int kVectors>
 void rotate_line(const RotateRow &line, int64_t columns) {
-  const int64_t column = rotate_groups<kPlain, kVectors>(line, 0, columns);
+  int64_t column = 0;
+  if constexpr (kVectors * kLanes == kPartColumns) {
+    column = for_large_groups(line.size, columns, [&](int64_t first, int64_t size) {
+      rotate_groups<kPlain, kVectors, true>(line, first, first + size);
+      complete_parts(line, first, size);
+    });
+  }
+  column = rotate_groups<kPlain, kVectors>(line, column, columns);
   if (column < columns) rotate_rest<kPlain, kVectors>(line, column, columns);
 }
 
@@ -153,10 +215,10 @@ RunRow line_of(int32_t size) {
       return rotate_line<kPlain, 32 / kLanes>;
     case 64:
       return rotate_line<kPlain, 64 / kLanes>;
-    case 128:
-      return rotate_line<kPlain, 128 / kLanes>;
-    default:
+    case 0:
       return copy_line<kPlain>;
+    default:
+      return rotate_line<kPlain, kPartColumns / kLanes>;
   }
 }
 
@@ -175,6 +237,7 @@ void rotate_rows(const HadamardRequest &request) {
   line.factors = request.factors;
   (request.is_inverse ? line.signs_after : line.signs_before) = request.signs;
   line.tail_factors = tail_factors;
+  line.size = request.size;
   for (int64_t row = 0; row < source.rows; ++row) {
     line.from = static_cast<const uint8_t *>(source.data) + row * source.row_stride * kBytes;
     line.to = target_row(request, row);
@@ -232,13 +295,13 @@ void transpose_tiles(const RowChunk &slab, int64_t column, bool has_steps) {
   }
 }
 
-// Rotates the groups of kVectors vectors that fit from `column` on. Each group is transposed, and completed while it is in the
-// cache.
-template <lpt_format kPlain, int kVectors>
-int64_t rotate_groups(const RowChunk &slab, int64_t column) {
+// Rotates the groups of kVectors vectors that fit between `column` and `end`. Each group is transposed, and completed while it is
+// in the cache.
+template <lpt_format kPlain, int kVectors, bool kIsPart = false>
+int64_t rotate_groups(const RowChunk &slab, int64_t column, int64_t end) {
   RotateRow line = {};
   line.signs_after = slab.request.is_inverse ? slab.request.signs : nullptr;
-  for (; column + kVectors * kLanes <= slab.request.source.columns; column += kVectors * kLanes) {
+  for (; column + kVectors * kLanes <= end; column += kVectors * kLanes) {
     for (int i = 0; i < kVectors; ++i) transpose_tiles<kPlain>(slab, column + i * kLanes, true);
     line.to = target_row(slab.request, slab.row);
     for (int64_t row = slab.row; row < slab.end; ++row, line.to += slab.request.target.row_stride) {
@@ -247,10 +310,24 @@ int64_t rotate_groups(const RowChunk &slab, int64_t column) {
       for (int i = 0; i < kVectors; ++i) {
         group[i] = load_numbers<LPT_FORMAT_F32>(line.to, column + i * kLanes, kLanes);
       }
-      complete_group<kVectors>(line, column, group);
+      complete_group<kVectors, kIsPart>(line, column, group);
     }
   }
   return column;
+}
+
+// Rotates the groups of more than kPartColumns columns. Returns the column after the last one.
+template <lpt_format kPlain>
+int64_t rotate_large_groups(const RowChunk &slab) {
+  RotateRow line = {};
+  line.signs_after = slab.request.is_inverse ? slab.request.signs : nullptr;
+  return for_large_groups(slab.request.size, slab.request.source.columns, [&](int64_t first, int64_t size) {
+    rotate_groups<kPlain, kPartColumns / kLanes, true>(slab, first, first + size);
+    for (int64_t row = slab.row; row < slab.end; ++row) {
+      line.to = target_row(slab.request, row);
+      complete_parts(line, first, size);
+    }
+  });
 }
 
 template <lpt_format kPlain>
@@ -270,19 +347,19 @@ void transpose_tail(const RowChunk &slab, int64_t column) {
 
 template <lpt_format kPlain>
 void transpose_slab(const RowChunk &slab) {
-  const int64_t vectors = slab.request.size / kLanes;
-  int64_t column = 0;
+  const int64_t vectors = slab.request.size / kLanes, end = slab.request.source.columns;
+  int64_t column = rotate_large_groups<kPlain>(slab);
   if constexpr (kLanes == 4) {
-    if (vectors >= 32) column = rotate_groups<kPlain, 32>(slab, column);
+    if (vectors >= 32) column = rotate_groups<kPlain, 32>(slab, column, end);
   }
   if constexpr (kLanes <= 8) {
-    if (vectors >= 16) column = rotate_groups<kPlain, 16>(slab, column);
+    if (vectors >= 16) column = rotate_groups<kPlain, 16>(slab, column, end);
   }
-  if (vectors >= 8) column = rotate_groups<kPlain, 8>(slab, column);
-  if (vectors >= 4) column = rotate_groups<kPlain, 4>(slab, column);
-  if (vectors >= 2) column = rotate_groups<kPlain, 2>(slab, column);
-  column = rotate_groups<kPlain, 1>(slab, column);
-  if (column < slab.request.source.columns) transpose_tail<kPlain>(slab, column);
+  if (vectors >= 8) column = rotate_groups<kPlain, 8>(slab, column, end);
+  if (vectors >= 4) column = rotate_groups<kPlain, 4>(slab, column, end);
+  if (vectors >= 2) column = rotate_groups<kPlain, 2>(slab, column, end);
+  column = rotate_groups<kPlain, 1>(slab, column, end);
+  if (column < end) transpose_tail<kPlain>(slab, column);
 }
 
 template <lpt_format kPlain>

@@ -9,10 +9,11 @@ namespace lpt {
 namespace {
 
 constexpr int32_t kLongestList = 64;
+constexpr int32_t kLargestFusedRotation = 128;
 
-Status check_hadamard_size(const char *name, int32_t size) {
-  if (size == 16 || size == 32 || size == 64 || size == 128) return {};
-  return invalid("%s is %d: expected 16, 32, 64 or 128", name, size);
+Status check_hadamard_size(const char *name, int32_t size, int32_t largest) {
+  if (is_rotation_size(size) && size <= largest) return {};
+  return invalid("%s is %d: expected a power of two from 16 to %d", name, size, largest);
 }
 
 // Takes scratch for `count` f32 elements.
@@ -204,9 +205,11 @@ Status check_cast_options(const lpt_quantize_options &options) {
   LPT_TRY(check_choice("rounding", options.rounding, LPT_ROUNDING_STOCHASTIC_UNDERFLOW));
   LPT_TRY(check_choice("overflow", options.overflow, LPT_OVERFLOW_INFINITE));
   LPT_TRY(check_choice("scale_rule", options.scale_rule, LPT_SCALE_RULE_SAWB));
-  if (options.hadamard_size != 0) LPT_TRY(check_hadamard_size("hadamard_size", options.hadamard_size));
+  if (options.hadamard_size != 0)
+    LPT_TRY(check_hadamard_size("hadamard_size", options.hadamard_size, kLargestFusedRotation));
   if (options.hadamard_size == 0 && options.hadamard_signs != nullptr) {
-    return invalid("hadamard_signs is given and hadamard_size is 0: expected 16, 32, 64 or 128");
+    return invalid("hadamard_signs is given and hadamard_size is 0: expected a power of two from 16 to %d",
+                   kLargestFusedRotation);
   }
   RandomSource unused;
   return make_random(options.random, RandomDomain::kQuantize, 0, 0, options.stochastic_bits, options.philox_rounds,
@@ -294,7 +297,7 @@ Status hadamard(Context &context, const Tensor *source, const lpt_hadamard_optio
   MatrixView source_view;
   MatrixView output_view;
   LPT_TRY(check_flags("flags", options.flags));
-  LPT_TRY(check_hadamard_size("size", options.size));
+  LPT_TRY(check_hadamard_size("size", options.size, kLargestRotation));
   LPT_TRY(check_choice("is_inverse", options.is_inverse, 1));
   const Device &device = context.queue.device();
   LPT_TRY(check_matrix(source, "source", needs_data, source_view, device));

@@ -53,8 +53,9 @@ constexpr PresetCast kPlainE5m2 = {"e5m2"};
 
 constexpr GemmRule kPlain = {};
 constexpr GemmRule kHadamard32 = {.hadamard_size = 32};
-constexpr GemmRule kHadamard128 = {.hadamard_size = 128};
-constexpr GemmRule kHadamard128Rows = {.hadamard_size = 128, .hadamard_axis = LPT_HADAMARD_AXIS_ROWS};
+constexpr GemmRule kHadamardDivisor = {.hadamard_size = LPT_HADAMARD_SIZE_DIVISOR};
+constexpr GemmRule kHadamardDivisorRows = {.hadamard_size = LPT_HADAMARD_SIZE_DIVISOR,
+                                           .hadamard_axis = LPT_HADAMARD_AXIS_ROWS};
 constexpr GemmRule kHadamard16Fixed = {.hadamard_size = 16, .hadamard_signs = LPT_HADAMARD_SIGNS_FIXED};
 constexpr GemmRule kQuartetBackward = {
     .hadamard_size = 32, .hadamard_signs = LPT_HADAMARD_SIGNS_RANDOM, .source = LPT_LINEAR_SOURCE_FORWARD_CLIPPED};
@@ -96,10 +97,10 @@ constexpr RecipePreset kPresets[] = {
     {.name = "halo_0", .casts = {kE4m3, kE4m3, kE4m3, kE4m3, kE4m3, kE4m3}},
     {.name = "halo_1",
      .casts = {kFp6Fine, kFp6Fine, kFp6Wide, kFp6Wide, kFp6Wide, kFp6Wide},
-     .gemms = {kHadamard128, kPlain, kPlain}},
+     .gemms = {kHadamardDivisor, kPlain, kPlain}},
     {.name = "halo_2",
      .casts = {kInt8, kInt8, kInt8, kInt8, kInt8, kInt8},
-     .gemms = {kHadamard128, kHadamard128Rows, kPlain}},
+     .gemms = {kHadamardDivisor, kHadamardDivisorRows, kPlain}},
     {.name = "coat", .casts = {kE4m3, kE4m3, kE5m2, kE4m3, kE5m2, kE4m3}},
     {.name = "int4_hadamard_sawb",
      .casts = {kSawb, kSawb, kInt4Random, kSawb, kInt4Random, kSawb},

@@ -54,8 +54,9 @@ Status check_gemm_options(lpt_linear_gemm gemm, const lpt_linear_gemm_options &o
   LPT_TRY(check_flags("flags", options.flags, LPT_CHECK_ONLY | LPT_GEMM_FAST_ACCUMULATE));
   if (options.reserved != 0) return unsupported("reserved is %d: expected 0", options.reserved);
   const int32_t size = options.hadamard_size;
-  if (size != 0 && size != 16 && size != 32 && size != 64 && size != 128) {
-    return invalid("hadamard_size is %d: expected 0, 16, 32, 64 or 128", size);
+  if (size != 0 && size != LPT_HADAMARD_SIZE_DIVISOR && !is_rotation_size(size)) {
+    return invalid("hadamard_size is %d: expected 0, a power of two from %d to %d, or LPT_HADAMARD_SIZE_DIVISOR", size,
+                   kSmallestRotation, kLargestRotation);
   }
   LPT_TRY(check_choice("hadamard_signs", options.hadamard_signs, LPT_HADAMARD_SIGNS_RANDOM));
   LPT_TRY(check_choice("hadamard_axis", options.hadamard_axis, LPT_HADAMARD_AXIS_ROWS));

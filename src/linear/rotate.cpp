@@ -61,14 +61,23 @@ void add_rows(Context &context, const MatrixView &source, const MatrixView &targ
   });
 }
 
+// Returns the group size of a rotation along an axis of `columns` elements.
+int32_t group_size(const GemmRule &rule, int64_t columns) {
+  if (rule.hadamard_size != LPT_HADAMARD_SIZE_DIVISOR) return rule.hadamard_size;
+  int32_t size = kSmallestRotation;
+  while (size < kLargestRotation && columns % (2 * size) == 0) size *= 2;
+  return size;
+}
+
 }  // namespace
 
 Status make_rotation(const Call &call, lpt_linear_gemm gemm, const lpt_random &random, const SignSeed *seed,
                      int64_t columns, Rotation &out_rotation) {
   const GemmRule &rule = call.gemm(gemm);
   out_rotation = Rotation();
-  out_rotation.size = rule.hadamard_size;
-  if (rule.hadamard_size == 0 || rule.hadamard_signs == LPT_HADAMARD_SIGNS_NONE) return {};
+  const int32_t size = group_size(rule, columns);
+  out_rotation.size = size;
+  if (size == 0 || rule.hadamard_signs == LPT_HADAMARD_SIGNS_NONE) return {};
   MatrixView signs;
   LPT_TRY(take_view(call, format_of(LPT_FORMAT_F32), 1, columns, signs));
   RandomSource source;
@@ -78,15 +87,13 @@ Status make_rotation(const Call &call, lpt_linear_gemm gemm, const lpt_random &r
   auto *const numbers = static_cast<float *>(signs.data);
   out_rotation.signs = numbers;
   if (is_on_device(call)) {
-    return run_on_device(
-        call.context, "rotation_signs",
-        RotationSignsRequest{rule.hadamard_signs, rule.hadamard_size, source, role, seed, columns, numbers},
-        {LPT_FORMAT_F32}, call.is_check_only);
+    return run_on_device(call.context, "rotation_signs",
+                         RotationSignsRequest{rule.hadamard_signs, size, source, role, seed, columns, numbers},
+                         {LPT_FORMAT_F32}, call.is_check_only);
   }
   // Groups share their signs.
   for (int64_t c = 0; c < columns; ++c) {
-    numbers[c] = c < rule.hadamard_size ? sign_of(rule.hadamard_signs, source, rule.hadamard_size, c)
-                                        : numbers[c - rule.hadamard_size];
+    numbers[c] = c < size ? sign_of(rule.hadamard_signs, source, size, c) : numbers[c - size];
   }
   return {};
 }

@@ -101,7 +101,7 @@ const std::vector<BadCall> kQuantizeCalls = {
      [](World &w) { return quantize(w, w.fp8, [](auto &o) { o.philox_rounds = 9; }); }},
     {"quantize: groups of 48",
      LPT_INVALID_ARGUMENT,
-     {"hadamard_size is 48", "16, 32, 64 or 128"},
+     {"hadamard_size is 48", "a power of two from 16 to 128"},
      [](World &w) { return quantize(w, w.fp8, [](auto &o) { o.hadamard_size = 48; }); }},
     {"quantize: stream of 2^24",
      LPT_INVALID_ARGUMENT,

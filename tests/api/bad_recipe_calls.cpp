@@ -115,7 +115,7 @@ const std::vector<BadCall> kRecipeCalls = {
      [](World &w) { return set_gemm(w, 3, kUnchanged); }},
     {"recipe_set_gemm: size that is none",
      LPT_INVALID_ARGUMENT,
-     {"hadamard_size is 48", "0, 16, 32, 64 or 128"},
+     {"hadamard_size is 48", "a power of two from 16 to 8192"},
      [](World &w) { return set_gemm(w, LPT_LINEAR_GEMM_WGRAD, [](auto &o) { o.hadamard_size = 48; }); }},
     {"recipe_set_gemm: unknown signs",
      LPT_INVALID_ARGUMENT,

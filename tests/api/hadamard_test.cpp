@@ -268,8 +268,8 @@ TEST_F(BadHadamard, SaysWhatIsWrong) {
   lpt_context *c = context.get();
   expect(LPT_INVALID_ARGUMENT, {"source is NULL"}, lpt_hadamard(c, nullptr, nullptr, output.get()));
   expect(LPT_INVALID_ARGUMENT, {"output is NULL"}, lpt_hadamard(c, source.get(), nullptr, nullptr));
-  for (const int32_t size : {0, -16, 8, 48, 256}) {
-    expect(LPT_INVALID_ARGUMENT, {"size is ", "16, 32, 64 or 128"}, rotate(rotation(size)));
+  for (const int32_t size : {0, -1, -16, 8, 48, 16384}) {
+    expect(LPT_INVALID_ARGUMENT, {"size is ", "a power of two from 16 to 8192"}, rotate(rotation(size)));
   }
   expect(LPT_INVALID_ARGUMENT, {"is_inverse is 2", "0 to 1"}, rotate(rotation(16, nullptr, 2)));
   lpt_hadamard_options flagged = rotation(16);

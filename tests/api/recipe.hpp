@@ -80,10 +80,11 @@ inline std::vector<RecipeModel> recipe_models() {
       {"quartet_neurips", {quest, quest, roomy, roomy, roomy, roomy}, {gemm_options(32), clipped, clipped}},
       {"luq", {sawb, sawb, log_random, sawb, log_random, sawb}, {none, none, twice}},
       {"halo_0", {e4m3, e4m3, e4m3, e4m3, e4m3, e4m3}},
-      {"halo_1", {fine, fine, wide, wide, wide, wide}, {gemm_options(128), none, none}},
+      {"halo_1", {fine, fine, wide, wide, wide, wide}, {gemm_options(LPT_HADAMARD_SIZE_DIVISOR), none, none}},
       {"halo_2",
        {int8, int8, int8, int8, int8, int8},
-       {gemm_options(128), gemm_options(128, LPT_HADAMARD_SIGNS_NONE, LPT_HADAMARD_AXIS_ROWS), none}},
+       {gemm_options(LPT_HADAMARD_SIZE_DIVISOR),
+        gemm_options(LPT_HADAMARD_SIZE_DIVISOR, LPT_HADAMARD_SIGNS_NONE, LPT_HADAMARD_AXIS_ROWS), none}},
       {"coat", {e4m3, e4m3, e5m2, e4m3, e5m2, e4m3}},
       {"int4_hadamard_sawb", {sawb, sawb, int4_random, sawb, int4_random, sawb}, {gemm_options(32), parts, parts}},
       {"unit_scaling", {plain4, plain4, plain5, plain4, plain5, plain4}, {unit, unit, unit}},
@@ -142,6 +143,13 @@ inline std::vector<uint8_t> transpose_bits(const std::vector<uint8_t> &words, in
 
 // Rotations.
 
+// Returns the columns of a group: `size`, or by LPT_HADAMARD_SIZE_DIVISOR the largest power of two that divides the axis.
+inline int32_t group_size(int32_t size, int64_t columns) {
+  if (size != LPT_HADAMARD_SIZE_DIVISOR) return size;
+  const auto power = static_cast<int32_t>(columns & -columns);
+  return power < 16 ? 16 : power > 8192 ? 8192 : power;
+}
+
 inline std::vector<double> signs_of(const lpt_linear_gemm_options &rule, lpt_linear_gemm gemm, const lpt_random &random,
                                     int64_t count) {
   static constexpr int kFixed[16] = {1, 1, 1, -1, 1, -1, -1, -1, -1, -1, -1, 1, -1, 1, -1, -1};
@@ -150,7 +158,7 @@ inline std::vector<double> signs_of(const lpt_linear_gemm_options &rule, lpt_lin
     if (rule.hadamard_signs == LPT_HADAMARD_SIGNS_FIXED) signs[static_cast<size_t>(i)] = kFixed[i % 16];
     if (rule.hadamard_signs != LPT_HADAMARD_SIGNS_RANDOM) continue;
     const uint32_t stream = 6u << 28 | random.stream << 4 | static_cast<uint32_t>(gemm);
-    const auto index = static_cast<uint64_t>(i % rule.hadamard_size);
+    const auto index = static_cast<uint64_t>(i % group_size(rule.hadamard_size, count));
     signs[static_cast<size_t>(i)] = (philox_bits(random.seed, index, stream, random.step) & 1) != 0 ? -1.0 : 1.0;
   }
   return signs;
@@ -163,7 +171,7 @@ inline Matrix rotate(lpt_context *c, const Matrix &matrix, int32_t size, const s
   const Tensor target = make_tensor(c, LPT_FORMAT_F32, matrix.rows, matrix.columns);
   const Tensor vector = vector_of(c, LPT_FORMAT_INT8, signs);
   lpt_hadamard_options options = LPT_HADAMARD_OPTIONS_INIT;
-  options.size = size;
+  options.size = group_size(size, matrix.columns);
   options.signs = vector.get();
   EXPECT_TRUE(ok(c, lpt_hadamard(c, source.get(), &options, target.get())));
   return {matrix.rows, matrix.columns, numbers_of(c, target.get())};
@@ -175,7 +183,7 @@ inline Matrix rotate_back(const Matrix &matrix, int32_t size, const std::vector<
   Matrix result = matrix;
   for (int64_t r = 0; r < matrix.rows; ++r) {
     for (int64_t begin = 0; begin < matrix.columns;) {
-      int64_t group = size;
+      int64_t group = group_size(size, matrix.columns);
       while (group > matrix.columns - begin) group /= 2;
       for (int64_t i = 0; i < group; ++i) {
         double sum = 0.0;

@@ -30,7 +30,7 @@ TEST(RecipeGemms, RotationsChangeNothingInHighPrecision) {
   const Context context = make_context();
   Layer plain(context.get(), "f32", kOdd, 4000);
   const Numbers expected = run(plain);
-  for (const int32_t size : {16, 32, 64, 128}) {
+  for (const int32_t size : {16, 32, 64, 128, 8192, static_cast<int32_t>(LPT_HADAMARD_SIZE_DIVISOR)}) {
     for (const lpt_hadamard_signs signs :
          {LPT_HADAMARD_SIGNS_NONE, LPT_HADAMARD_SIGNS_FIXED, LPT_HADAMARD_SIGNS_RANDOM}) {
       for (const lpt_hadamard_axis axis : {LPT_HADAMARD_AXIS_INNER, LPT_HADAMARD_AXIS_ROWS}) {

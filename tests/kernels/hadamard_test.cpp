@@ -16,7 +16,7 @@
 namespace lpt::test {
 namespace {
 
-constexpr int32_t kSizes[] = {0, 16, 32, 64, 128};
+constexpr int32_t kSizes[] = {0, 16, 32, 64, 128, 256, 512, 1024, 2048};
 constexpr lpt_format kSources[] = {LPT_FORMAT_F32, LPT_FORMAT_BF16, LPT_FORMAT_F16, LPT_FORMAT_F64};
 
 // Parameters of a rotation without the elements.
@@ -126,10 +126,11 @@ TEST(HadamardKernels, EqualTheReferenceForAllSizesAndEdges) {
   Random random(1);
   for (const KernelEntry<HadamardRequest> *kernel : available_kernels()) {
     for (const int32_t size : kSizes) {
-      for (const int64_t columns : kSimdEdges) {
+      for (const int64_t edge : kSimdEdges) {
+        const int64_t columns = size > 128 ? edge + size : edge;
         for (const lpt_format source : kSources) {
           for (const int variant : {0, 1, 2, 3, 4, 5}) {
-            if (!is_taken(random, 6)) continue;
+            if (!is_taken(random, size > 128 ? 30 : 6)) continue;
             RotationCase c;
             c.source = source;
             c.rows = 1 + random.below(20);
@@ -154,7 +155,7 @@ TEST(HadamardKernels, EqualTheReferenceForDrawnCases) {
       c.source = random.of(kSources);
       c.rows = random.of(kFewRows);
       if (random.chance(0.3)) c.rows = random.below(130);
-      c.columns = random.chance(0.7) ? random.of(kSimdEdges) : random.below(700);
+      c.columns = random.chance(0.7) ? random.of(kSimdEdges) : random.below(random.chance(0.2) ? 2300 : 700);
       c.size = random.of(kSizes);
       c.is_transposed = random.chance(0.4);
       c.is_in_place = !c.is_transposed && c.source == LPT_FORMAT_F32 && random.chance(0.4);
@@ -239,14 +240,14 @@ Numbers numbers_of(const Matrix &matrix, int64_t row) {
   return result;
 }
 
-// Seven steps, three products and the rounding of 1 / sqrt(size), each half a unit in the last place of a magnitude.
-constexpr double kRotationError = 12 * 0x1p-24;
+// Eleven steps, three products and the rounding of 1 / sqrt(size), each half a unit in the last place of a magnitude.
+constexpr double kRotationError = 16 * 0x1p-24;
 
 TEST(HadamardKernels, MatchTheDefinitionInDouble) {
   Random random(3);
   for (const KernelEntry<HadamardRequest> *kernel : available_kernels()) {
     for (const int32_t size : kSizes) {
-      for (const int64_t columns : {1, 6, 15, 16, 47, 100, 128, 255, 300}) {
+      for (const int64_t columns : {1, 6, 15, 16, 47, 100, 128, 255, 300, 1811}) {
         for (const bool is_inverse : {false, true}) {
           RotationCase c{.rows = 3, .columns = columns, .size = size, .is_inverse = is_inverse};
           c.has_signs = c.has_factors = c.has_row_factors = true;
@@ -281,7 +282,7 @@ TEST(HadamardKernels, MatchTheDefinitionInDouble) {
 TEST(HadamardKernels, AreOrthogonal) {
   Random random(4);
   for (const KernelEntry<HadamardRequest> *kernel : available_kernels()) {
-    for (const int32_t size : {16, 32, 64, 128}) {
+    for (const int32_t size : {16, 32, 64, 128, 256}) {
       for (const int64_t columns : {int64_t{size}, int64_t{size} + 37}) {
         RotationCase c{.rows = columns, .columns = columns, .size = size, .has_signs = true};
         Matrix identity(LPT_FORMAT_F32, columns, columns);

@@ -14,7 +14,8 @@ namespace lpt::test {
 namespace {
 
 constexpr lpt_format kNumbers[] = {LPT_FORMAT_F32, LPT_FORMAT_BF16, LPT_FORMAT_F16};
-constexpr int64_t kColumns[] = {0, 1, 2, 7, 15, 16, 17, 31, 47, 63, 64, 100, 112, 127, 128, 129, 255, 300};
+constexpr int64_t kColumns[] = {0,   1,   2,   7,   15,  16,  17,  31,  47,  63,  64,
+                                100, 112, 127, 128, 129, 255, 300, 512, 791, 2063};
 
 struct Vectors {
   Vectors(Random &random, int64_t rows, int64_t columns)
@@ -41,6 +42,18 @@ bool are_alike(const Matrix &a, const Matrix &b) {
   return a.is_intact();
 }
 
+// Returns the only kernel that accepts the request.
+const KernelEntry<HadamardRequest> &kernel_for(const HadamardRequest &request) {
+  const KernelEntry<HadamardRequest> *found = nullptr;
+  for (const KernelEntry<HadamardRequest> &kernel : hadamard_device_kernels()) {
+    if (kernel.unsupported_reason(request) != nullptr) continue;
+    EXPECT_EQ(found, nullptr) << kernel.name << " and " << found->name << " accept size " << request.size;
+    found = &kernel;
+  }
+  EXPECT_NE(found, nullptr) << "no kernel accepts size " << request.size;
+  return *found;
+}
+
 void check(lpt_format source_format, int32_t size, int64_t columns, Values values, Random &random) {
   const int64_t rows = random.below(5), padding = random.chance(0.5) ? (16 - columns % 16) % 16 : random.below(6);
   Matrix source(source_format, rows, columns, padding, random.chance(0.5) ? 0 : 4);
@@ -62,19 +75,18 @@ void check(lpt_format source_format, int32_t size, int64_t columns, Values value
     for (int64_t column = 0; column < columns; ++column) oracle.set(row, column, wide.get(row, column));
   }
   request.target = found.view();
-  ASSERT_EQ(hadamard_device_kernels().front().unsupported_reason(request), nullptr);
   take_next_order();
-  hadamard_device_kernels().front().queue(request, nullptr);
+  kernel_for(request).queue(request, nullptr);
   EXPECT_TRUE(are_alike(found, oracle)) << format_name(source_format) << " to " << format_name(narrow) << " size "
                                         << size << " " << rows << "x" << columns << " " << name_of(values);
 }
 
 TEST(SimtHadamard, EqualsTheReference) {
   Random random(71);
-  for (const int32_t size : {0, 16, 32, 64, 128}) {
+  for (const int32_t size : {0, 16, 32, 64, 128, 256, 1024, 8192}) {
     for (const int64_t columns : kColumns) {
       for (const lpt_format source : kNumbers) {
-        if (is_taken(random, 4)) check(source, size, columns, random.of(kAllValues), random);
+        if (is_taken(random, size <= 128 ? 4 : 2)) check(source, size, columns, random.of(kAllValues), random);
       }
     }
   }
@@ -82,16 +94,18 @@ TEST(SimtHadamard, EqualsTheReference) {
 
 TEST(SimtHadamard, RotatesInPlace) {
   Random random(72);
-  Matrix source(LPT_FORMAT_F32, 3, 176), oracle(LPT_FORMAT_F32, 3, 176);
+  Matrix source(LPT_FORMAT_F32, 3, 432), oracle(LPT_FORMAT_F32, 3, 432);
   source.fill(random, Values::kNormal);
   HadamardRequest request = {};
   request.source = source.view();
-  request.target = oracle.view();
-  request.size = 128;
-  reference_of(hadamard_kernels()).run(request);
-  request.target = source.view();
-  hadamard_device_kernels().front().queue(request, nullptr);
-  EXPECT_TRUE(source.equals(oracle));
+  for (const int32_t size : {128, 256}) {
+    request.target = oracle.view();
+    request.size = size;
+    reference_of(hadamard_kernels()).run(request);
+    request.target = source.view();
+    kernel_for(request).queue(request, nullptr);
+    EXPECT_TRUE(source.equals(oracle)) << size;
+  }
 }
 
 TEST(SimtHadamard, VectorsOfTheCallerBecomeFactors) {

@@ -387,6 +387,12 @@ namespace Lpt
         Unit = 1,
     }
 
+    /// <summary>Group size of a rotation: a power of two, or one of lpt_hadamard_size_values.</summary>
+    public enum HadamardSize : int
+    {
+        HadamardSizeDivisor = -1,
+    }
+
     /// <summary>Slice of a layer that a rank of a comm holds; one of lpt_linear_parallel_values.</summary>
     public enum LinearParallel : int
     {
@@ -1252,7 +1258,7 @@ namespace Lpt
     {
         public UIntPtr StructSize;
         public Flags Flags;
-        public int HadamardSize;
+        public HadamardSize HadamardSize;
         public HadamardSigns HadamardSigns;
         public HadamardAxis HadamardAxis;
         public LinearSource Source;

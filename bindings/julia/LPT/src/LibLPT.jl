@@ -283,6 +283,9 @@ const lpt_linear_output_scale = Int32
 const LPT_LINEAR_OUTPUT_SCALE_NONE = lpt_linear_output_scale(0)
 const LPT_LINEAR_OUTPUT_SCALE_UNIT = lpt_linear_output_scale(1)
 
+const lpt_hadamard_size = Int32
+const LPT_HADAMARD_SIZE_DIVISOR = lpt_hadamard_size(-1)
+
 const lpt_linear_parallel = Int32
 const LPT_LINEAR_PARALLEL_NONE = lpt_linear_parallel(0)
 const LPT_LINEAR_PARALLEL_COLUMNS = lpt_linear_parallel(1)
@@ -724,7 +727,7 @@ end
 struct lpt_linear_gemm_options
     struct_size::Csize_t
     flags::lpt_flags
-    hadamard_size::Int32
+    hadamard_size::lpt_hadamard_size
     hadamard_signs::lpt_hadamard_signs
     hadamard_axis::lpt_hadamard_axis
     source::lpt_linear_source

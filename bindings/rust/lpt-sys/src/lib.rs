@@ -319,6 +319,10 @@ pub type lpt_linear_output_scale = i32;
 pub const LPT_LINEAR_OUTPUT_SCALE_NONE: lpt_linear_output_scale = 0;
 pub const LPT_LINEAR_OUTPUT_SCALE_UNIT: lpt_linear_output_scale = 1;
 
+/// Group size of a rotation: a power of two, or one of lpt_hadamard_size_values.
+pub type lpt_hadamard_size = i32;
+pub const LPT_HADAMARD_SIZE_DIVISOR: lpt_hadamard_size = -1;
+
 /// Slice of a layer that a rank of a comm holds; one of lpt_linear_parallel_values.
 pub type lpt_linear_parallel = i32;
 pub const LPT_LINEAR_PARALLEL_NONE: lpt_linear_parallel = 0;
@@ -1041,7 +1045,7 @@ pub struct lpt_kv_cache_options {
 pub struct lpt_linear_gemm_options {
     pub struct_size: usize,
     pub flags: lpt_flags,
-    pub hadamard_size: i32,
+    pub hadamard_size: lpt_hadamard_size,
     pub hadamard_signs: lpt_hadamard_signs,
     pub hadamard_axis: lpt_hadamard_axis,
     pub source: lpt_linear_source,

@@ -309,6 +309,7 @@ fn constants_equal_those_of_bindgen() {
     assert_eq!(lpt_sys::LPT_LINEAR_SOURCE_FORWARD_CLIPPED as i64, made::LPT_LINEAR_SOURCE_FORWARD_CLIPPED as i64);
     assert_eq!(lpt_sys::LPT_LINEAR_OUTPUT_SCALE_NONE as i64, made::LPT_LINEAR_OUTPUT_SCALE_NONE as i64);
     assert_eq!(lpt_sys::LPT_LINEAR_OUTPUT_SCALE_UNIT as i64, made::LPT_LINEAR_OUTPUT_SCALE_UNIT as i64);
+    assert_eq!(lpt_sys::LPT_HADAMARD_SIZE_DIVISOR as i64, made::LPT_HADAMARD_SIZE_DIVISOR as i64);
     assert_eq!(lpt_sys::LPT_LINEAR_PARALLEL_NONE as i64, made::LPT_LINEAR_PARALLEL_NONE as i64);
     assert_eq!(lpt_sys::LPT_LINEAR_PARALLEL_COLUMNS as i64, made::LPT_LINEAR_PARALLEL_COLUMNS as i64);
     assert_eq!(lpt_sys::LPT_LINEAR_PARALLEL_ROWS as i64, made::LPT_LINEAR_PARALLEL_ROWS as i64);

@@ -517,6 +517,16 @@ impl LinearOutputScale {
     pub const UNIT: LinearOutputScale = LinearOutputScale(sys::LPT_LINEAR_OUTPUT_SCALE_UNIT);
 }
 
+/// Group size of a rotation: a power of two, or one of lpt_hadamard_size_values.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[repr(transparent)]
+pub struct HadamardSize(pub sys::lpt_hadamard_size);
+
+#[allow(missing_docs)]
+impl HadamardSize {
+    pub const HADAMARD_SIZE_DIVISOR: HadamardSize = HadamardSize(sys::LPT_HADAMARD_SIZE_DIVISOR);
+}
+
 /// Slice of a layer that a rank of a comm holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[repr(transparent)]
