@@ -283,18 +283,19 @@ LPT_API lpt_status lpt_recipe_set_high_precision(lpt_context *context, lpt_recip
  * LPT_LINEAR_OPERAND_GRADIENT: the wgrad GEMM uses the masked output gradient, dgrad the dense one. The direction is
  * COLUMN: groups of M tokens. `first_row` of each call is a multiple of M. Random bits are drawn as those of casts.
  *
- * LPT_LINEAR_OPERAND_INPUT: not supported; mask activations with lpt_sparse_mask_select().
+ * LPT_LINEAR_OPERAND_INPUT: the forward and the wgrad GEMM use the masked input. Its gradient is that of all elements.
+ * The rule is MAGNITUDE, the direction ROW: groups of M columns.
  *
  * Device    Layers on a GPU do not support it.
  *
  * @param[in,out] recipe    Recipe to change.
- * @param[in]     operand   WEIGHT or GRADIENT.
- * @param[in]     interval  Steps between selections, 1 to 2^20; for LPT_LINEAR_OPERAND_GRADIENT 1.
+ * @param[in]     operand   Which operand.
+ * @param[in]     interval  Steps between selections, 1 to 2^20; for input and gradient 1.
  * @param[in]     options   How to select, without handles and random numbers. NULL: the operand is dense.
  * @retval LPT_INVALID_ARGUMENT  An argument or a member of `options` is out of range, or `options` holds a handle or
  *                               random numbers.
- * @retval LPT_UNSUPPORTED       `operand` is INPUT, an MVUE rule with WEIGHT, or a direction other than COLUMN with
- *                               GRADIENT. lpt_sparse_mask_select() does not support the combination of options.
+ * @retval LPT_UNSUPPORTED       The operand does not support the rule or the direction, or lpt_sparse_mask_select() does
+ *                               not support the combination of options.
  */
 LPT_API lpt_status lpt_recipe_set_sparsity(lpt_context *context, lpt_recipe *recipe, lpt_linear_operand operand,
                                            int32_t interval, const lpt_sparse_options *options);

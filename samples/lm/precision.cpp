@@ -12,6 +12,7 @@ namespace {
 
 constexpr const char *kNaive = "naive_nvfp4";
 constexpr const char *kMagnitudeGradients = "magnitude24_gradients";
+constexpr const char *kSparseInputs = "mvue24_inputs";
 constexpr const char *kFullySparse = "fully_sparse24";
 constexpr double kMaskDecay = 0.01;  // without decay, masks of unconstrained weights do not converge
 
@@ -76,7 +77,7 @@ const std::vector<NamedRecipe> &recipes() {
       precision.recipe = recipe;
       made.push_back({name, "f32", precision});
     };
-    for (const char *name : {"sparse24", "mvue12_gradients", "mvue24_gradients", kMagnitudeGradients}) {
+    for (const char *name : {"sparse24", "mvue12_gradients", "mvue24_gradients", kMagnitudeGradients, kSparseInputs}) {
       add_sparse(name, name, {});
     }
     add_sparse("sparse24_transposable", "sparse24_transposable", {.mask_decay = kMaskDecay});
@@ -181,6 +182,14 @@ Recipe make_magnitude_gradients(lpt_context *context) {
   return recipe;
 }
 
+// Keeps the largest of every four inputs of a row, and gradients by MVUE (arXiv 2203.10991).
+Recipe make_sparse_inputs(lpt_context *context) {
+  Recipe recipe = make_recipe(context, "mvue24_gradients");
+  const lpt_sparse_options options = LPT_SPARSE_OPTIONS_INIT;
+  check(context, lpt_recipe_set_sparsity(context, recipe.get(), LPT_LINEAR_OPERAND_INPUT, 1, &options));
+  return recipe;
+}
+
 // All three GEMMs are 2:4: transposable weights, and gradients by MVUE.
 Recipe make_fully_sparse(lpt_context *context) {
   Recipe recipe = make_recipe(context, "sparse24_transposable");
@@ -197,6 +206,9 @@ Recipe make_named(lpt_context *context, const std::string &name) {
   }
   if (name == kMagnitudeGradients) {
     return make_magnitude_gradients(context);
+  }
+  if (name == kSparseInputs) {
+    return make_sparse_inputs(context);
   }
   return name == kFullySparse ? make_fully_sparse(context) : make_recipe(context, name.c_str());
 }

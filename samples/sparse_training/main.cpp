@@ -23,6 +23,7 @@ constexpr const char *kWays =
     "  sparse24_from_dense    the first of these after half of the steps dense\n"
     "  mvue24_gradients       output gradients 2:4 in the weight GEMM, drawn without bias (MVUE)\n"
     "  magnitude24_gradients  the same by magnitude, which is biased\n"
+    "  mvue24_inputs          mvue24_gradients, and inputs of layers 2:4 by magnitude\n"
     "  fully_sparse24         all three GEMMs 2:4: transposable weights with masked decay, MVUE gradients\n";
 
 void declare(CLI::App &app, compare_recipes::Options &options) {
@@ -50,6 +51,7 @@ int main(int argument_count, char **arguments) {
                   "sparse24_from_dense",
                   "mvue24_gradients",
                   "magnitude24_gradients",
+                  "mvue24_inputs",
                   "fully_sparse24"};
   CLI::App app(fmt::format("Trains one small language model with sparse weights and gradients:\n{}", kWays));
   declare(app, options);

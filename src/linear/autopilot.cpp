@@ -388,6 +388,7 @@ Status compose_recipe(const Autopilot &autopilot, int32_t layer, Recipe &out_rec
   out_recipe.scalers[LPT_LINEAR_OPERAND_INPUT] = forward.scalers[LPT_LINEAR_OPERAND_INPUT];
   out_recipe.scalers[LPT_LINEAR_OPERAND_WEIGHT] = forward.scalers[LPT_LINEAR_OPERAND_WEIGHT];
   out_recipe.scalers[LPT_LINEAR_OPERAND_GRADIENT] = levels[LPT_LINEAR_GEMM_DGRAD]->scalers[LPT_LINEAR_OPERAND_GRADIENT];
+  out_recipe.sparsity[LPT_LINEAR_OPERAND_INPUT] = forward.sparsity[LPT_LINEAR_OPERAND_INPUT];
   out_recipe.sparsity[LPT_LINEAR_OPERAND_WEIGHT] = forward.sparsity[LPT_LINEAR_OPERAND_WEIGHT];
   out_recipe.sparsity[LPT_LINEAR_OPERAND_GRADIENT] =
       levels[LPT_LINEAR_GEMM_WGRAD]->sparsity[LPT_LINEAR_OPERAND_GRADIENT];

@@ -130,6 +130,7 @@ Status cast_and_save(const Call &call, const Linear &linear, Forward &forward) {
 }
 
 Status run_forward(const Call &call, const Linear &linear, Forward forward) {
+  LPT_TRY(mask_input(call, forward.x));
   LPT_TRY(make_rotation(call, LPT_LINEAR_GEMM_FORWARD, linear.weight.random, nullptr, linear.input_columns,
                         forward.rotation));
   LPT_TRY(cast_and_save(call, linear, forward));

@@ -136,6 +136,9 @@ Status apply_gradient_epilogue(const Call &call, const GradientEpilogue &epilogu
 Status mask_weight(const Call &call, const Linear &linear, const MatrixView &weight, SparseMask &out_mask,
                    MatrixView &out_view);
 
+// Replaces the input by a masked copy in scratch if the recipe makes it sparse.
+Status mask_input(const Call &call, MatrixView &input);
+
 // Returns the output gradient for wgrad: `gradient`, or a masked copy in scratch.
 Status mask_gradient(const Call &call, const MatrixView &gradient, MatrixView &out_view);
 

@@ -114,7 +114,13 @@ Status check_sparse_operand(lpt_linear_operand operand, const lpt_sparse_options
   if (options.importance != nullptr) return invalid("importance is given: a recipe keeps no handles");
   LPT_TRY(check_no_random(options.random));
   if (operand == LPT_LINEAR_OPERAND_INPUT) {
-    return unsupported("operand is %d, the input: expected the weight or the gradient", operand);
+    if (options.rule != LPT_SPARSE_RULE_MAGNITUDE) {
+      return unsupported("rule is %d for the input: expected MAGNITUDE", options.rule);
+    }
+    if (options.direction != LPT_SPARSE_DIRECTION_ROW) {
+      return unsupported("direction is %d for the input: expected ROW, groups of columns", options.direction);
+    }
+    return check_range("interval", interval, 1);
   }
   const bool is_drawn = options.rule == LPT_SPARSE_RULE_MVUE || options.rule == LPT_SPARSE_RULE_MVUE_TWO_DRAWS;
   if (operand == LPT_LINEAR_OPERAND_WEIGHT) {

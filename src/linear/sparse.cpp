@@ -1,4 +1,4 @@
-// N:M masks of the weight and the output gradient of a layer.
+// N:M masks of the operands of a layer.
 #include <cmath>
 #include <cstring>
 
@@ -103,6 +103,13 @@ Status select_new_mask(const Call &call, const Linear &linear, const SparseRule 
   return {};
 }
 
+// Takes scratch in the format of the sums of a GEMM with `source`.
+Status take_masked(const Call &call, const MatrixView &source, MatrixView &out_view) {
+  const bool is_f64 = source.format.id == LPT_FORMAT_F64;
+  return take_matrix(call.context, format_of(is_f64 ? LPT_FORMAT_F64 : LPT_FORMAT_F32), source.rows, source.columns,
+                     false, out_view);
+}
+
 }  // namespace
 
 Status mask_weight(const Call &call, const Linear &linear, const MatrixView &weight, SparseMask &out_mask,
@@ -120,6 +127,16 @@ Status mask_weight(const Call &call, const Linear &linear, const MatrixView &wei
   return apply_mask(call, out_mask.bits.get(), out_view);
 }
 
+Status mask_input(const Call &call, MatrixView &input) {
+  const SparseRule &rule = call.recipe.sparsity[LPT_LINEAR_OPERAND_INPUT];
+  if (!rule.is_used()) return {};
+  MatrixView masked;
+  LPT_TRY(take_masked(call, input, masked));
+  LPT_TRY(select_mask(call.context, options_of(rule, call.is_check_only), input, {}, masked));
+  input = masked;
+  return {};
+}
+
 Status mask_gradient(const Call &call, const MatrixView &gradient, MatrixView &out_view) {
   const SparseRule &rule = call.recipe.sparsity[LPT_LINEAR_OPERAND_GRADIENT];
   out_view = gradient;
@@ -128,9 +145,7 @@ Status mask_gradient(const Call &call, const MatrixView &gradient, MatrixView &o
     return invalid("first_row is %lld: expected a multiple of %d, the tokens of a group",
                    static_cast<long long>(call.options.first_row), rule.of);
   }
-  const bool is_f64 = gradient.format.id == LPT_FORMAT_F64;
-  LPT_TRY(take_matrix(call.context, format_of(is_f64 ? LPT_FORMAT_F64 : LPT_FORMAT_F32), gradient.rows,
-                      gradient.columns, false, out_view));
+  LPT_TRY(take_masked(call, gradient, out_view));
   lpt_sparse_options options = options_of(rule, call.is_check_only);
   options.random = random_of(call.options, LPT_LINEAR_OPERAND_GRADIENT);
   options.random.offset = call.options.first_row * gradient.columns;

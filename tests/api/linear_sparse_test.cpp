@@ -105,6 +105,28 @@ TEST(SparseLinear, MaskedWeightsAreCastAsTheRecipeSays) {
   EXPECT_EQ(numbers_of(c, dense.dx.get()), numbers_of(c, sparse.dx.get()));
 }
 
+// The forward and the wgrad GEMM use the masked input in full precision, and its casts in low precision. dx is dense.
+TEST(SparseLinear, MasksTheInputOfForwardAndWgrad) {
+  const Context context = make_context(2);
+  lpt_context *c = context.get();
+  const lpt_sparse_options options = selection(2, 4);
+  for (const char *name : {"f32", "fp8_current", "nvfp4_pretrain"}) {
+    const Recipe recipe = make_recipe(c, name), dense_recipe = make_recipe(c, name);
+    ASSERT_TRUE(ok(c, lpt_recipe_set_sparsity(c, recipe.get(), LPT_LINEAR_OPERAND_INPUT, 1, &options)));
+    SparseLayer sparse(c, recipe.get()), dense(c, dense_recipe.get());
+    const std::vector<double> whole = numbers_of(c, dense.x.get());
+    dense.x = masked(c, dense.x.get(), options);
+    ASSERT_NE(whole, numbers_of(c, dense.x.get()));
+    for (SparseLayer *layer : {&sparse, &dense}) {
+      layer->prepare();
+      layer->pass();
+    }
+    EXPECT_EQ(numbers_of(c, dense.y.get()), numbers_of(c, sparse.y.get())) << name;
+    EXPECT_EQ(numbers_of(c, dense.dx.get()), numbers_of(c, sparse.dx.get())) << name;
+    EXPECT_EQ(numbers_of(c, dense.dw.get()), numbers_of(c, sparse.dw.get())) << name;
+  }
+}
+
 TEST(SparseLinear, MasksTheGradientOfTheWeightGemmOnly) {
   const Context context = make_context(2);
   lpt_context *c = context.get();
@@ -248,7 +270,10 @@ TEST(SparseLinear, SaysWhatARecipeDoesNotTake) {
     expect_words(words, lpt_context_error(c));
   };
   const lpt_sparse_options rows = selection(2, 4);
-  reject(LPT_LINEAR_OPERAND_INPUT, rows, 1, {"operand is 0", "input"});
+  reject(LPT_LINEAR_OPERAND_INPUT, rows, 2, {"interval is 2"});
+  reject(LPT_LINEAR_OPERAND_INPUT, selection(2, 4, LPT_SPARSE_DIRECTION_COLUMN), 1, {"direction is 1", "input", "ROW"});
+  reject(LPT_LINEAR_OPERAND_INPUT, selection(2, 4, LPT_SPARSE_DIRECTION_ROW, LPT_SPARSE_RULE_MVUE), 1,
+         {"rule is 1", "input", "MAGNITUDE"});
   reject(LPT_LINEAR_OPERAND_WEIGHT, rows, 0, {"interval is 0"});
   reject(LPT_LINEAR_OPERAND_WEIGHT, selection(4, 4), 1, {"kept is 4 of 4"});
   reject(LPT_LINEAR_OPERAND_WEIGHT, selection(2, 4, LPT_SPARSE_DIRECTION_ROW, LPT_SPARSE_RULE_MVUE), 1, {"rule is 1"});
