@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 #include <set>
 #include <string>
 #include <utility>
@@ -100,8 +101,15 @@ class StepBench {
       }
     }
     for (const char *name : kElementwiseNames) {
-      for (const ElementwiseShape &shape : kMatrixShapes)
-        add(&Machine::elementwise, name, elementwise_work(name, shape));
+      std::map<std::string, lpt_format> formats;  // by name: embedding and loss have one
+      for (const std::string &format : attention_formats()) {
+        formats[elementwise_name(name, format)] = find_format(format);
+      }
+      for (const auto &[full_name, format] : formats) {
+        for (const ElementwiseShape &shape : kMatrixShapes) {
+          add(&Machine::elementwise, full_name, elementwise_work(name, format, shape));
+        }
+      }
     }
     for (const std::string &moments : options_.moments) {
       const auto [first, second] = moment_formats(moments);

@@ -192,6 +192,11 @@ double sum_of_squares(const std::vector<Vector> &rows, const Vector &terms) {
 
 }  // namespace
 
+std::string elementwise_name(const std::string &operation, const std::string &format) {
+  const bool is_f32 = format == "f32" || operation == kEmbedding || operation == kCrossEntropy;
+  return is_f32 ? operation : operation + "_" + format;
+}
+
 std::array<lpt_format, 2> moment_formats(const std::string &moments) {
   const size_t colon = moments.find(':');
   const lpt_format first = find_format(moments.substr(0, colon));

@@ -45,7 +45,7 @@ struct Machine {
   OperationTimes linear;         // by recipe: forward and both backward GEMMs of a layer, with their casts
   OperationTimes prepare;        // by recipe: casts of weights, once per step
   OperationTimes attention;      // by format: forward and backward
-  OperationTimes elementwise;    // by the names below: forward and backward
+  OperationTimes elementwise;    // by elementwise_name(): forward and backward
   OperationTimes optimizer;      // by formats of the moments: AdamW with the norm of the gradients
   OperationTimes wires;          // by wire format: casts of an all-reduce, by the elements of the tensor
   std::vector<LinkLevel> links;  // from the innermost level to the outermost
@@ -58,8 +58,12 @@ struct Machine {
 inline constexpr const char *kRmsnorm = "rmsnorm", *kSwiglu = "swiglu", *kRotary = "rotary", *kEmbedding = "embedding",
                             *kCrossEntropy = "cross_entropy";
 
-// Returns the recipe of the head and the format of attention beside layers of a recipe: "f32" for f32, else "bf16".
+// Returns the recipe of the head, and the format of attention and of activations inside blocks, beside layers of a recipe: "f32"
+// for f32, else "bf16".
 inline const char *high_format(const std::string &recipe) { return recipe == "f32" ? "f32" : "bf16"; }
+
+// Returns the name of an operation with activations in `format`: "swiglu" for f32, else "swiglu_bf16". Embedding and loss are f32.
+std::string elementwise_name(const std::string &operation, const std::string &format);
 
 // Returns the formats of both moments of a name of Machine::optimizer: one format, or two separated by a colon.
 std::array<lpt_format, 2> moment_formats(const std::string &moments);

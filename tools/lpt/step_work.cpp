@@ -83,10 +83,13 @@ class LayerWork {
     check(context, lpt_linear_saved_size(context, linear, shape.rows, &bytes));
     saved_ = make_tensor(context, LPT_FORMAT_UINT8, {static_cast<int64_t>(bytes)});
     weight_ = make_numbers(context, LPT_FORMAT_F32, {shape.outputs, shape.inputs});
-    input_ = make_numbers(context, LPT_FORMAT_F32, {shape.rows, shape.inputs});
-    output_ = make_numbers(context, LPT_FORMAT_F32, {shape.rows, shape.outputs});
-    input_gradient_ = make_matrix(context, LPT_FORMAT_F32, shape.rows, shape.inputs);
-    output_gradient_ = make_numbers(context, LPT_FORMAT_F32, {shape.rows, shape.outputs});
+    // The stream between blocks is f32: the output of layers that do not widen it.
+    const lpt_format inside = find_format(high_format(recipe));
+    const lpt_format outside = shape.outputs > shape.inputs ? inside : lpt_format{LPT_FORMAT_F32};
+    input_ = make_numbers(context, inside, {shape.rows, shape.inputs});
+    output_ = make_numbers(context, outside, {shape.rows, shape.outputs});
+    input_gradient_ = make_matrix(context, inside, shape.rows, shape.inputs);
+    output_gradient_ = make_numbers(context, outside, {shape.rows, shape.outputs});
     weight_gradient_ = make_matrix(context, LPT_FORMAT_F32, shape.outputs, shape.inputs);
     prepare();
   }
@@ -185,12 +188,14 @@ OperationTime counts_of(const ElementwiseShape &shape) {
   return {.call = 1, .elements = static_cast<double>(shape.rows * shape.columns)};
 }
 
-// Both directions of one operation, on tensors of a shape.
-Work rmsnorm_work(lpt_context *context, const ElementwiseShape &shape) {
-  const auto numbers = [&] { return make_numbers(context, LPT_FORMAT_F32, {shape.rows, shape.columns}); };
+// Both directions of one operation, on tensors of a shape. The stream is f32, the output of the norm and its gradient are not.
+Work rmsnorm_work(lpt_context *context, lpt_format format, const ElementwiseShape &shape) {
   const auto vector = [&](int64_t size) { return make_numbers(context, LPT_FORMAT_F32, {size}); };
   auto data = std::make_shared<std::vector<Tensor>>();
-  for (int i = 0; i < 6; ++i) data->push_back(numbers());
+  for (int i = 0; i < 6; ++i) {
+    data->push_back(
+        make_numbers(context, i == 3 || i == 4 ? format : lpt_format{LPT_FORMAT_F32}, {shape.rows, shape.columns}));
+  }
   for (const int64_t size : {shape.columns, shape.columns, shape.rows}) data->push_back(vector(size));
   return [context, data] {
     const auto at = [&](size_t i) { return (*data)[i].get(); };
@@ -201,10 +206,10 @@ Work rmsnorm_work(lpt_context *context, const ElementwiseShape &shape) {
   };
 }
 
-Work swiglu_work(lpt_context *context, const ElementwiseShape &shape) {
+Work swiglu_work(lpt_context *context, lpt_format format, const ElementwiseShape &shape) {
   auto data = std::make_shared<std::vector<Tensor>>();
   for (const int64_t count : {2, 2, 1, 1}) {
-    data->push_back(make_numbers(context, LPT_FORMAT_F32, {shape.rows, count * shape.columns}));
+    data->push_back(make_numbers(context, format, {shape.rows, count * shape.columns}));
   }
   for (const size_t i : {0, 0, 1, 1}) {
     const auto half = static_cast<int64_t>(data->size() % 2);
@@ -218,11 +223,11 @@ Work swiglu_work(lpt_context *context, const ElementwiseShape &shape) {
   };
 }
 
-Work rotary_work(lpt_context *context, const ElementwiseShape &shape) {
+Work rotary_work(lpt_context *context, lpt_format format, const ElementwiseShape &shape) {
   const int64_t heads = std::max<int64_t>(1, shape.columns / kHeadWidth);
   const int64_t width = shape.columns / heads / 2 * 2;
   auto data = std::make_shared<std::vector<Tensor>>();
-  data->push_back(make_numbers(context, LPT_FORMAT_F32, {shape.rows / 128, heads, 128, width}));
+  data->push_back(make_numbers(context, format, {shape.rows / 128, heads, 128, width}));
   data->push_back(make_tensor(context, LPT_FORMAT_F64, {width / 2}));
   check(context, lpt_rotary_frequencies(context, nullptr, (*data)[1].get()));
   return [context, data] {
@@ -245,7 +250,7 @@ Tensor make_indices(lpt_context *context, int64_t rows, int64_t classes) {
   return tensor;
 }
 
-Work embedding_work(lpt_context *context, const ElementwiseShape &shape) {
+Work embedding_work(lpt_context *context, lpt_format, const ElementwiseShape &shape) {
   auto data = std::make_shared<std::vector<Tensor>>();
   data->push_back(make_indices(context, shape.rows, kClasses));
   for (const int64_t rows : {kClasses, shape.rows, kClasses}) {
@@ -258,7 +263,7 @@ Work embedding_work(lpt_context *context, const ElementwiseShape &shape) {
   };
 }
 
-Work cross_entropy_work(lpt_context *context, const ElementwiseShape &shape) {
+Work cross_entropy_work(lpt_context *context, lpt_format, const ElementwiseShape &shape) {
   auto data = std::make_shared<std::vector<Tensor>>();
   data->push_back(make_indices(context, shape.rows, shape.columns));
   data->push_back(make_numbers(context, LPT_FORMAT_F32, {shape.rows, shape.columns}));
@@ -272,7 +277,7 @@ Work cross_entropy_work(lpt_context *context, const ElementwiseShape &shape) {
   };
 }
 
-using MakeMatrixWork = Work (*)(lpt_context *context, const ElementwiseShape &shape);
+using MakeMatrixWork = Work (*)(lpt_context *context, lpt_format format, const ElementwiseShape &shape);
 
 MakeMatrixWork maker_of(const std::string &name) {
   if (name == kRmsnorm) return rmsnorm_work;
@@ -326,13 +331,13 @@ StepWork attention_work(lpt_format format, const AttentionShape &shape) {
   return {counts, copies, make};
 }
 
-StepWork elementwise_work(const std::string &name, const ElementwiseShape &shape) {
+StepWork elementwise_work(const std::string &name, lpt_format format, const ElementwiseShape &shape) {
   const OperationTime counts = counts_of(shape);
   const int copies = copies_of(24 * counts.elements);
   const MakeMatrixWork maker = maker_of(name);
   const MakeWork make = [=](lpt_context *context) -> Work {
     auto works = std::make_shared<std::vector<Work>>();
-    for (int i = 0; i < copies; ++i) works->push_back(maker(context, shape));
+    for (int i = 0; i < copies; ++i) works->push_back(maker(context, format, shape));
     return [works] {
       for (const Work &work : *works) work();
     };

@@ -31,8 +31,8 @@ StepWork attention_work(lpt_format format, const AttentionShape &shape);
 struct ElementwiseShape {
   int64_t rows, columns;
 };
-// `name` is one of kElementwiseNames.
-StepWork elementwise_work(const std::string &name, const ElementwiseShape &shape);
+// `name` is one of kElementwiseNames, `format` that of activations inside blocks.
+StepWork elementwise_work(const std::string &name, lpt_format format, const ElementwiseShape &shape);
 inline constexpr const char *kElementwiseNames[] = {kRmsnorm, kSwiglu, kRotary, kEmbedding, kCrossEntropy};
 
 // AdamW with the norm of the gradient, for one parameter.

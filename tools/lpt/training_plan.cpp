@@ -178,7 +178,8 @@ class PlanEstimate {
 
   void add_elementwise(double layers, bool is_first, bool is_last, Stage &stage) const {
     const auto add = [&](const char *name, double count, double columns) {
-      const auto found = machine_.elementwise.find(name);
+      auto found = machine_.elementwise.find(elementwise_name(name, high_));
+      if (found == machine_.elementwise.end()) found = machine_.elementwise.find(name);
       if (found == machine_.elementwise.end()) return;
       stage.elementwise += count * seconds_of(found->second, {.call = 1, .elements = real(rows_) * columns});
     };
