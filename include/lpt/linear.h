@@ -65,7 +65,7 @@ typedef struct lpt_linear_options {
   int64_t first_row; /**< Index of the first row in the full batch, 0 to 2^32; it differs between ranks. */
   /** Forward: vector of output_columns, f32, or f64 where the GEMM has an f64 operand; NULL: none. */
   const lpt_tensor *bias;
-  /** Forward: e8m0fnu factors of the input columns, from lpt_swiglu_forward(); NULL: none. */
+  /** Prepare or forward: e8m0fnu factors of the input columns, as from lpt_swiglu_forward(); NULL: none. */
   const lpt_tensor *input_smoothing;
   int32_t is_accumulated;       /**< Weight and bias gradients: 0 overwrites them, 1 adds to them. Default 0. */
   lpt_linear_parallel parallel; /**< With comm: COLUMNS or ROWS. Without: NONE. */
@@ -117,18 +117,23 @@ LPT_API lpt_status lpt_linear_set_recipe(lpt_context *context, lpt_linear *linea
 /**
  * @brief Casts the weight for the forward and backward GEMMs; call it after every change of the weight.
  *
+ * With `input_smoothing` the columns of the weight are multiplied by their factors before the casts, and
+ * lpt_linear_forward() divides the columns of the input by them. Backward divides input_gradient by them and multiplies
+ * weight_gradient, so all results belong to the weight and the input as passed. This supports every format and rotation.
+ * Complete the backward pass of all micro-batches before a prepare with other factors.
+ *
  * On failure the layer does not change. With a comm nothing is sent; `comm` and `parallel` only separate the random
  * bits of ranks.
  *
  * @param[in,out] linear   Layer to change.
  * @param[in]     weight   output_columns × input_columns; any format of numbers.
- * @param[in]     options  Random numbers, where the recipe casts weights stochastically or draws signs; `comm` and
- *                         `parallel`. NULL for the defaults.
+ * @param[in]     options  Random numbers, where the recipe casts weights stochastically or draws signs;
+ *                         `input_smoothing`; `comm` and `parallel`. NULL for the defaults.
  * @retval LPT_INVALID_ARGUMENT  `weight` has another shape, or it is f64 where earlier weights were not, or the
  *                               reverse. An option is out of range, or `plan` and `comm` do not fit each other or the
  *                               layer.
- * @retval LPT_UNSUPPORTED       `weight` holds no numbers, is f64 on a GPU, or f64 with sparse weights. No kernel of the device
- *                               supports a cast.
+ * @retval LPT_UNSUPPORTED       `weight` holds no numbers, is f64 on a GPU, or f64 with sparse weights or
+ *                               `input_smoothing`. No kernel of the device supports a cast.
  * @retval LPT_CANCELLED         The progress callback returned nonzero.
  */
 LPT_API lpt_status lpt_linear_prepare(lpt_context *context, lpt_linear *linear, const lpt_tensor *weight,
@@ -160,7 +165,8 @@ LPT_API lpt_status lpt_linear_cast_size(lpt_context *context, const lpt_linear *
  * @brief Computes y = x · wᵀ + bias, and saves the data that backward needs.
  *
  * `input_smoothing` applies where the input is cast to an element with one tensor scale. Columns are divided by their
- * factors before the cast and multiplied after decoding. Formats without a scale ignore it.
+ * factors before the cast and multiplied after decoding. Formats without a scale ignore it. For other formats, pass
+ * factors to lpt_linear_prepare().
  *
  * Ranks     With `comm` this layer is a slice of a shared one, and all ranks call the function. Bits are those of this
  *           layer without a comm, followed by the reduction. Private columns are computed while shared ones are sent.
@@ -185,7 +191,8 @@ LPT_API lpt_status lpt_linear_cast_size(lpt_context *context, const lpt_linear *
  *                      flight. NULL: inference.
  * @param[out] output   Rows × output_columns.
  * @retval LPT_INVALID_ARGUMENT  `linear` is not prepared, shapes do not agree, tensors overlap, or an option is out of
- *                               range. `plan`, `comm` and `parallel` do not fit each other or the layer.
+ *                               range. `plan`, `comm` and `parallel` do not fit each other or the layer. `input_smoothing`
+ *                               is given here and in prepare.
  * @retval LPT_UNSUPPORTED       `input_smoothing` with block scales, with a rotated input, or with a source other than
  *                               PLAIN. A comm of GPUs, a wire of the plan, or a format without a kernel.
  * @retval LPT_CANCELLED         The progress callback returned nonzero; outputs are partly written.

@@ -119,6 +119,7 @@ Status compute_dx(const Call &call, const Linear &linear, const Backward &backwa
   LPT_TRY(make_rotation(call, LPT_LINEAR_GEMM_DGRAD, linear.weight.random, nullptr,
                         is_along_rows ? backward.dy.rows : backward.dy.columns, rotation));
   LPT_TRY(make_gradient_epilogue(call, linear, LPT_LINEAR_GEMM_DGRAD, backward.saved.mask, epilogue));
+  epilogue.factors = inverse_column_factors(linear);
   if (is_along_rows) {
     epilogue.rows = rotation;
     epilogue.rows.is_inverse = true;
@@ -149,6 +150,7 @@ Status compute_dw(const Call &call, const Linear &linear, const Backward &backwa
                         rotation));
   LPT_TRY(make_saved_input(call, backward, rotation, input));
   LPT_TRY(make_gradient_epilogue(call, linear, LPT_LINEAR_GEMM_WGRAD, linear.weight.mask.memory.get(), epilogue));
+  epilogue.factors = column_factors(linear);
   gradient.gemm.b = input.view;
   gradient.gemm.is_b_transposed = input.is_transposed;
   gradient.gemm.c = backward.dw;

@@ -23,11 +23,15 @@ bool is_smoothed(const Call &call, const Forward &forward, lpt_linear_cast which
   return forward.smoothing != nullptr && format != LPT_FORMAT_NONE && is_tensor_scaled(format_of(format));
 }
 
-Status check_smoothing(const Call &call, int64_t columns, Forward &forward) {
+Status check_smoothing(const Call &call, const Linear &linear, Forward &forward) {
   const Tensor *tensor = call.options.input_smoothing;
   if (tensor == nullptr) return {};
   void *factors = nullptr;
-  LPT_TRY(check_vector(tensor, "input_smoothing", LPT_FORMAT_E8M0FNU, columns, !call.is_check_only, &factors));
+  LPT_TRY(
+      check_vector(tensor, "input_smoothing", LPT_FORMAT_E8M0FNU, linear.input_columns, !call.is_check_only, &factors));
+  if (column_factors(linear) != nullptr) {
+    return invalid("input_smoothing is given, and lpt_linear_prepare() had input_smoothing: expected NULL");
+  }
   for (const lpt_linear_cast which : {LPT_LINEAR_CAST_FORWARD_INPUT, LPT_LINEAR_CAST_WGRAD_INPUT}) {
     const lpt_format format = call.cast(which).format;
     if (format != LPT_FORMAT_NONE && format_of(format).has_block_scale()) {
@@ -131,6 +135,7 @@ Status cast_and_save(const Call &call, const Linear &linear, Forward &forward) {
 
 Status run_forward(const Call &call, const Linear &linear, Forward forward) {
   LPT_TRY(mask_input(call, forward.x));
+  LPT_TRY(smooth_input(call, linear, forward.x));
   LPT_TRY(make_rotation(call, LPT_LINEAR_GEMM_FORWARD, linear.weight.random, nullptr, linear.input_columns,
                         forward.rotation));
   LPT_TRY(cast_and_save(call, linear, forward));
@@ -148,7 +153,7 @@ Status forward_linear(Context &context, Linear &linear, const Tensor *input, con
   LPT_TRY(check_wide_matrix(input, "input", !call.is_check_only, forward.x, device_of(call)));
   LPT_TRY(check_shape(forward.x, "input", forward.x.rows, linear.input_columns, "the layer's input_columns"));
   LPT_TRY(check_output(call, linear, output, forward));
-  LPT_TRY(check_smoothing(call, linear.input_columns, forward));
+  LPT_TRY(check_smoothing(call, linear, forward));
   LPT_TRY(check_memory(call, linear, saved, forward));
   GemmCall &gemm = forward.gemm;
   gemm.a = forward.x;

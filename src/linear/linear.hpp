@@ -33,6 +33,7 @@ struct PreparedWeight {
   MatrixView forward, dgrad;
   Storage forward_storage, dgrad_storage;
   Storage mask;                         // elements that the forward cast did not clip, if wgrad needs them
+  Storage factors;                      // with input smoothing: f32 factors of the input columns, then their inverses
   lpt_random random = LPT_RANDOM_INIT;  // source of the signs of the forward and dgrad GEMMs
   SparseMask sparse;
 };

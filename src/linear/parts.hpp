@@ -78,6 +78,10 @@ Status run_call(const Call &call, const Body &body) {
   return body(call);
 }
 
+// Allocates memory of the layer. The CPU reuses spare memory of the context. A device reuses the memory of the previous
+// weight if the sizes match, because freeing it waits for the device.
+Status allocate_storage(const Call &call, size_t bytes, Storage &storage);
+
 // Wrappers of take_matrix(), cast_matrix(), dequantize_matrix(), widen_matrix(), rotate_matrix() and run_gemm().
 Status take_view(const Call &call, const Format &format, int64_t rows, int64_t columns, MatrixView &out_view);
 Status cast_view(const Call &call, const MatrixView &source, const MatrixView &target, const Cast &cast);
@@ -97,11 +101,12 @@ Status take_ones(const Call &call, lpt_format beside, int64_t count, MatrixView 
 
 // rotate.cpp: rotations and masks, in f32 scratch.
 
-// A rotation of the columns of a matrix; size 0: none.
+// A rotation of the columns of a matrix; size 0: none. Columns are multiplied by their factors first.
 struct Rotation {
   int32_t size = 0;
   const float *signs = nullptr;  // one for each column
   bool is_inverse = false;
+  const float *factors = nullptr;  // NULL, or one for each column
 };
 
 // Creates the rotation of `columns` columns for a GEMM, with signs from `random`. On a device the signs are drawn from `seed`
@@ -120,14 +125,27 @@ struct GradientEpilogue {
   Rotation rows;                    // first: the inverse rotation of its rows
   const std::byte *mask = nullptr;  // second: elements that were clipped become zero
   bool has_mask = false;
-  Rotation columns;  // third: the inverse of the forward rotation
+  Rotation columns;                // third: the inverse of the forward rotation
+  const float *factors = nullptr;  // fourth: columns are multiplied by them
 
-  bool is_needed() const { return rows.size != 0 || has_mask || columns.size != 0; }
+  bool is_needed() const { return rows.size != 0 || has_mask || columns.size != 0 || factors != nullptr; }
 };
 
 // Applies the epilogue to `gemm` in f32 scratch. Stores the result in `target`, or adds it to `target`.
 Status apply_gradient_epilogue(const Call &call, const GradientEpilogue &epilogue, const MatrixView &gemm,
                                bool is_added, const MatrixView &target);
+
+// smoothing.cpp: factors of input columns, which prepare folds into the weight.
+
+// Reads the factors of prepare, and multiplies the columns of the weight by them in f32 scratch.
+Status smooth_weight(const Call &call, MatrixView &view, PreparedWeight &weight);
+
+// Divides the columns of the input by the factors of the weight in f32 scratch.
+Status smooth_input(const Call &call, const Linear &linear, MatrixView &input);
+
+// Returns the factors of the columns of the weight, or their inverses; NULL without smoothing.
+const float *column_factors(const Linear &linear);
+const float *inverse_column_factors(const Linear &linear);
 
 // sparse.cpp: N:M masks.
 

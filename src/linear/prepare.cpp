@@ -54,22 +54,6 @@ Status read_weight(const Call &call, const Tensor *tensor, const Linear &linear,
   return {};
 }
 
-// Allocates memory of the layer. The CPU reuses spare memory of the context. A device reuses the memory of the previous
-// weight if the sizes match, because freeing it waits for the device.
-Status allocate_storage(const Call &call, size_t bytes, Storage &storage) {
-  if (!is_on_device(call)) {
-    std::vector<SpareMemory> &spares = call.context.spares;
-    storage.bytes = bytes;
-    const auto spare = std::find_if(spares.begin(), spares.end(), [&](const auto &one) { return one.bytes == bytes; });
-    if (spare == spares.end()) return allocate_uncleared(call.context.allocator, bytes, storage.memory);
-    storage.memory = std::move(spare->memory);
-    spares.erase(spare);
-    return {};
-  }
-  if (storage.memory != nullptr && storage.bytes == bytes) return {};
-  return allocate_uncleared(call.context.device_allocator, storage.bytes = bytes, storage.memory);
-}
-
 // Allocates memory for a view that has only a shape.
 Status allocate_view(const Call &call, MatrixView &view, Storage &storage) {
   const MatrixView shape = view;
@@ -131,6 +115,7 @@ Status prepare_weight(const Call &call, const Tensor *tensor, const Linear &line
   MatrixView masked;
   LPT_TRY(read_weight(call, tensor, linear, view));
   LPT_TRY(mask_weight(call, linear, view, weight.sparse, masked));
+  LPT_TRY(smooth_weight(call, masked, weight));
   LPT_TRY(prepare_forward(call, masked, weight));
   weight.is_f64 = view.format.id == LPT_FORMAT_F64;
   return prepare_dgrad(call, masked, weight);

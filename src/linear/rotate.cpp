@@ -146,10 +146,16 @@ Status apply_gradient_epilogue(const Call &call, const GradientEpilogue &epilogu
   }
   if (epilogue.has_mask) LPT_TRY(apply_mask(call, epilogue.mask, result));
   const bool is_direct = target.format.id == LPT_FORMAT_F32 && !is_added;
-  if (epilogue.columns.size != 0) {
-    LPT_TRY(rotate_view(call, result, is_direct ? target : result, epilogue.columns));
-    if (is_direct) return {};
+  Rotation scaling;
+  scaling.factors = epilogue.factors;
+  const Rotation *steps[2] = {};
+  int count = 0;
+  if (epilogue.columns.size != 0) steps[count++] = &epilogue.columns;
+  if (epilogue.factors != nullptr) steps[count++] = &scaling;
+  for (int i = 0; i < count; ++i) {
+    LPT_TRY(rotate_view(call, result, is_direct && i == count - 1 ? target : result, *steps[i]));
   }
+  if (is_direct && count > 0) return {};
   if (!is_added) return widen_view(call, result, target);
   if (is_on_device(call)) return add_on_device(call, result, 1.0f, target);
   if (call.is_check_only) return {};

@@ -1,4 +1,6 @@
 // Memory and operations of a layer: executed on the CPU, or queued on the device of its context.
+#include <algorithm>
+
 #include "kernels/gemm/library.hpp"
 #include "kernels/linear/cuda_kernels.hpp"
 #include "src/call/launch.hpp"
@@ -25,6 +27,20 @@ Status check_supported(const Call &call) {
   return {};
 }
 
+Status allocate_storage(const Call &call, size_t bytes, Storage &storage) {
+  if (!is_on_device(call)) {
+    std::vector<SpareMemory> &spares = call.context.spares;
+    storage.bytes = bytes;
+    const auto spare = std::find_if(spares.begin(), spares.end(), [&](const auto &one) { return one.bytes == bytes; });
+    if (spare == spares.end()) return allocate_uncleared(call.context.allocator, bytes, storage.memory);
+    storage.memory = std::move(spare->memory);
+    spares.erase(spare);
+    return {};
+  }
+  if (storage.memory != nullptr && storage.bytes == bytes) return {};
+  return allocate_uncleared(call.context.device_allocator, storage.bytes = bytes, storage.memory);
+}
+
 Status take_view(const Call &call, const Format &format, int64_t rows, int64_t columns, MatrixView &out_view) {
   // On the CPU a check also takes the memory, because make_rotation() writes signs to it.
   return take_matrix(call.context, format, rows, columns, call.is_check_only && is_on_device(call), out_view);
@@ -48,6 +64,7 @@ Status rotate_view(const Call &call, const MatrixView &source, const MatrixView 
                                    .target = target,
                                    .size = rotation.size,
                                    .is_inverse = rotation.is_inverse,
+                                   .factors = rotation.factors,
                                    .signs = rotation.signs};
   return rotate_matrix(call.context, request, call.is_check_only);
 }

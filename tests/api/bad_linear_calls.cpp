@@ -1,6 +1,15 @@
 #include "tests/api/bad_calls.hpp"
 
 namespace lpt::test {
+namespace {
+
+lpt_status prepare_smoothed(World &w, lpt_linear *linear, const lpt_tensor *weight, const lpt_tensor *factors) {
+  lpt_linear_options options = LPT_LINEAR_OPTIONS_INIT;
+  options.input_smoothing = factors;
+  return lpt_linear_prepare(w.c, linear, weight, &options);
+}
+
+}  // namespace
 
 const std::vector<BadCall> kLinearCalls = {
     {"linear_create: no shape",
@@ -100,6 +109,24 @@ const std::vector<BadCall> kLinearCalls = {
      LPT_INVALID_ARGUMENT,
      {"input_smoothing is 1 x 32", "vector of 8"},
      [](World &w) { return forward(w, [&](auto &o) { o.input_smoothing = w.factors.get(); }); }},
+    {"linear_prepare: factors of another length",
+     LPT_INVALID_ARGUMENT,
+     {"input_smoothing is 1 x 32", "vector of 8"},
+     [](World &w) { return prepare_smoothed(w, w.linear.get(), w.weight.get(), w.factors.get()); }},
+    {"linear_prepare: factors with an f64 weight",
+     LPT_UNSUPPORTED,
+     {"weight is f64", "input_smoothing"},
+     [](World &w) {
+       const Tensor f64 = make_tensor(w.owner.get(), LPT_FORMAT_F64, 6, 8);
+       return prepare_smoothed(w, w.raw_linear.get(), f64.get(), w.input_factors.get());
+     }},
+    {"linear_forward: factors here and in prepare",
+     LPT_INVALID_ARGUMENT,
+     {"input_smoothing is given", "lpt_linear_prepare()", "NULL"},
+     [](World &w) {
+       prepare_smoothed(w, w.linear.get(), w.weight.get(), w.input_factors.get());
+       return forward(w, [&](auto &o) { o.input_smoothing = w.input_factors.get(); });
+     }},
     {"linear_forward: factors with blocks",
      LPT_UNSUPPORTED,
      {"input_smoothing", "mxfp8_e4m3", "tensor scales"},
