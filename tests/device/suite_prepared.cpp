@@ -159,17 +159,20 @@ TEST_F(DevicePrepared, TransposedCastsDrawTheSameBits) {
 
 TEST_F(DevicePrepared, RotationsHaveTheBitsOfTheCpu) {
   lpt_hadamard_options options = LPT_HADAMARD_OPTIONS_INIT;
-  options.size = 64;
-  for (const lpt_format format : {LPT_FORMAT_F32, LPT_FORMAT_BF16}) {
-    for (const int32_t is_inverse : {0, 1}) {
-      const Tensor source = numbers(format, 9, 200, 8), signs = random_signs(64), moved = there(signs.get());
-      const Tensor expected = make_tensor(cpu(), format, 9, 200), found = make_tensor(gpu(), format, 9, 200);
-      options.is_inverse = is_inverse;
-      options.signs = signs.get();
-      ASSERT_TRUE(ok(cpu(), lpt_hadamard(cpu(), source.get(), &options, expected.get())));
-      options.signs = moved.get();
-      ASSERT_TRUE(ok(gpu(), lpt_hadamard(gpu(), there(source.get()).get(), &options, found.get())));
-      EXPECT_EQ(bytes_of(cpu(), expected.get()), bytes_on_device(found.get())) << name_of(format);
+  for (const int32_t size : {64, 512}) {
+    options.size = size;
+    for (const lpt_format format : {LPT_FORMAT_F32, LPT_FORMAT_BF16}) {
+      for (const int32_t is_inverse : {0, 1}) {
+        const int64_t columns = 3 * size + 8;
+        const Tensor source = numbers(format, 9, columns, 8), signs = random_signs(size), moved = there(signs.get());
+        const Tensor expected = make_tensor(cpu(), format, 9, columns), found = make_tensor(gpu(), format, 9, columns);
+        options.is_inverse = is_inverse;
+        options.signs = signs.get();
+        ASSERT_TRUE(ok(cpu(), lpt_hadamard(cpu(), source.get(), &options, expected.get())));
+        options.signs = moved.get();
+        ASSERT_TRUE(ok(gpu(), lpt_hadamard(gpu(), there(source.get()).get(), &options, found.get())));
+        EXPECT_EQ(bytes_of(cpu(), expected.get()), bytes_on_device(found.get())) << name_of(format) << " size " << size;
+      }
     }
   }
 }
