@@ -11,18 +11,18 @@
 
 namespace lpt {
 
-// target(r, ·) = ((source(r, ·) · row_factors(r)) ⊙ factors ⊙ signs) · H / sqrt(size)  in each group of `size` columns,
-// H(i, j) = (-1)^(ones in i & j): the matrix of Sylvester. If size is 0, H is omitted. Inverse: the signs are applied last.
-//
-// Arithmetic is in f32: value · factor, · sign, then steps of stride 1, 2, 4 … size/2. Each step computes (a, b) → (a + b, a -
-// b). The last operation is one product with 1 / sqrt(size) rounded to f32. A short last group is cut into powers of two,
-// largest first. Each of them is a group of its size; a single column is not changed.
 constexpr int32_t kSmallestRotation = 16, kLargestRotation = 8192;
 
 constexpr bool is_rotation_size(int64_t size) {
   return size >= kSmallestRotation && size <= kLargestRotation && (size & (size - 1)) == 0;
 }
 
+// target(r, ·) = ((source(r, ·) · row_factors(r)) ⊙ factors ⊙ signs) · H / sqrt(size)  in each group of `size` columns,
+// H(i, j) = (-1)^(ones in i & j): the matrix of Sylvester. If size is 0, H is omitted. Inverse: the signs are applied last.
+//
+// Arithmetic is in f32: value · factor, · sign, then steps of stride 1, 2, 4 … size/2. Each step computes (a, b) → (a + b, a -
+// b). The last operation is one product with 1 / sqrt(size) rounded to f32. A short last group is cut into powers of two,
+// largest first. Each of them is a group of its size; a single column is not changed.
 struct HadamardRequest {
   MatrixView source;  // f32, f64, bf16, f16; any column_stride
   MatrixView target;  // f32, on devices also bf16, f16; column_stride 1; may be an f32 source with adjacent columns

@@ -1,5 +1,5 @@
-// Smoothing of a prepared layer: w is multiplied by factors of its columns before its casts, x is divided by them. The product x · wᵀ
-// does not change, and each operand has any format and rotation. Backward multiplies dw by the factors and divides dx by them.
+// Smoothing of a prepared layer: w is multiplied by factors of its columns before its casts, and x is divided by them. The GEMM
+// x · wᵀ does not change, and each operand has any format and rotation. Backward multiplies dw by the factors and divides dx.
 #include "src/formats/block_scale.hpp"
 #include "src/linear/parts.hpp"
 #include "src/tensor/checks.hpp"
