@@ -3,12 +3,16 @@
 
 Usage: make_bindings.py write|check [ROOT]
 
-  bindings/rust/lpt-sys/src/lib.rs       every function, struct, constant, and the defaults of option structs
+  bindings/rust/lpt-sys/src/kinds.rs     constants and their types
+  bindings/rust/lpt-sys/src/structs.rs   handles, callbacks, structs, and the defaults of option structs
+  bindings/rust/lpt-sys/src/functions.rs functions
   bindings/rust/lpt-sys/tests/layout.rs  sizes and offsets of structs, from gcc
   bindings/rust/lpt-sys/tests/bindgen.rs comparison with declarations from bindgen
   bindings/rust/lpt/src/kinds.rs         types of enumerations
-  bindings/csharp/Lpt/Native.cs          declarations for C#, with handles as SafeHandles
-  bindings/julia/LPT/src/LibLPT.jl       declarations for Julia
+  bindings/csharp/Lpt/Kinds.cs           enumerations
+  bindings/csharp/Lpt/Structs.cs         structs, and the defaults of option structs
+  bindings/csharp/Lpt/Native.cs          handles as SafeHandles, and functions
+  bindings/julia/LPT/src/lib/*.jl        constants and their types, structs, functions
 """
 import difflib
 import pathlib
@@ -88,13 +92,22 @@ def rust_doc(brief, indent=""):
     return [f"{indent}/// {'`'.join(pieces)}"] if brief else []
 
 
-def rust_sys(header):
-    lines = [f"//! Declarations of lpt.h, which documents the contracts. Written by `{COMMAND}`.",
-             "#![allow(non_camel_case_types)]", "#![cfg_attr(rustfmt, rustfmt_skip)]",
-             "use std::os::raw::{c_char, c_void};", ""]
+def rust_sys(content, *uses):
+    return [f"//! {content} of lpt.h; the header documents the contracts. Written by `{COMMAND}`.", "#![cfg_attr(rustfmt, rustfmt_skip)]",
+            *(f"use {name};" for name in uses), ""]
+
+
+def rust_sys_kinds(header):
+    lines = rust_sys("Constants and types of constants")
     for kind in header.kinds:
         lines += rust_doc(kind.brief) + [f"pub type {kind.name} = {rust_type(kind.base)};"]
         lines += [f"pub const {name}: {kind.name} = {value};" for name, value in kind.constants] + [""]
+    return lines[:-1]
+
+
+def rust_sys_structs(header):
+    lines = rust_sys("Handles, callbacks and structs", "crate::functions::lpt_struct_init", "crate::kinds::*",
+                     "std::os::raw::{c_char, c_void}")
     for name, brief in header.opaques:
         lines += rust_doc(brief) + ["#[repr(C)]", f"pub struct {name} {{", "    _opaque: [u8; 0],",
                                     "    _unshared: std::marker::PhantomData<*mut u8>,", "}"]
@@ -104,22 +117,24 @@ def rust_sys(header):
     for struct in header.structs:
         lines += ["", *rust_doc(struct.brief), "#[repr(C)]", "#[derive(Clone, Copy)]", f"pub struct {struct.name} {{"]
         lines += [f"    pub {member.name}: {rust_type(member.type)}," for member in struct.members] + ["}"]
-    for struct in defaults(header):
-        lines += ["", f"impl Default for {struct.name} {{", "    fn default() -> Self {",
-                  "        let mut value = std::mem::MaybeUninit::<Self>::zeroed();",
-                  f"        // All members accept any bytes, so that zeros are a valid {struct.name}.",
-                  "        unsafe {",
-                  f'            let name = b"{struct.name}\\0".as_ptr().cast();',
-                  "            lpt_struct_init(name, value.as_mut_ptr().cast(), std::mem::size_of::<Self>());",
-                  "            value.assume_init()", "        }", "    }", "}"]
-    lines += ["", "extern \"C\" {"]
+    lines += ["", "macro_rules! defaults_of_the_library {", "    ($($name:ident)*) => {$(", "        impl Default for $name {",
+              "            fn default() -> Self {", "                let mut value = std::mem::MaybeUninit::<Self>::zeroed();",
+              "                // All members accept any bytes, so that zeros are valid.", "                unsafe {",
+              '                    let name = concat!(stringify!($name), "\\0").as_ptr().cast();',
+              "                    lpt_struct_init(name, value.as_mut_ptr().cast(), std::mem::size_of::<Self>());",
+              "                    value.assume_init()", "                }", "            }", "        }", "    )*};", "}", "",
+              "defaults_of_the_library! {"]
+    lines += [f"    {struct.name}" for struct in defaults(header)] + ["}"]
+    return lines
+
+
+def rust_sys_functions(header):
+    lines = rust_sys("Functions", "crate::kinds::*", "crate::structs::*", "std::os::raw::{c_char, c_void}") + ["extern \"C\" {"]
     for function in header.functions:
         parameters = [f"{name}: {rust_type(type_)}" for type_, name in function.parameters]
         lines += rust_doc(function.brief, "    ")
         lines.append(f"    pub fn {function.name}{rust_function(function.returns, parameters)};")
-    return lines + ["}", "", "/// Declarations that bindgen generated from the installed header, with the feature `bindgen`.", '#[cfg(feature = "bindgen")]',
-                    "#[allow(clashing_extern_declarations, non_snake_case, non_upper_case_globals)]", "pub mod bindgen {",
-                    '    include!(concat!(env!("OUT_DIR"), "/bindgen.rs"));', "}"]
+    return lines + ["}"]
 
 
 def rust_bindgen(header):
@@ -203,19 +218,28 @@ def csharp_functions(header):
         yield function.brief, f"{csharp_type(header, function.returns)} {function.name}({parameters});"
 
 
-def csharp_native(header):
-    lines = [f"// Declarations of lpt.h, which documents the contracts. Written by `{COMMAND}`.",
-             "#pragma warning disable CS1591 // lpt.h documents members without a comment", "using System;",
-             "using System.Runtime.InteropServices;", "", "namespace Lpt", "{"]
+def csharp_file(content, *uses):
+    return [f"// {content} of lpt.h; the header documents the contracts. Written by `{COMMAND}`.",
+            "#pragma warning disable CS1591 // lpt.h documents members without a comment", *(f"using {name};" for name in uses),
+            *([""] if uses else []), "namespace Lpt", "{"]
+
+
+def csharp_kinds(header):
+    lines = csharp_file("Enumerations")
     for kind in header.kinds:
         lines += [f"    /// <summary>{escaped(kind.brief)}</summary>",
                   f"    public enum {pascal(kind.name)} : {NUMBERS[kind.base][1]}", "    {"]
         lines += [f"        {pascal(short)} = {dict(kind.constants)[long]}," for long, short in short_names(kind.constants).items()]
         lines += ["    }", ""]
+    return lines[:-1] + ["}"]
+
+
+def csharp_structs(header):
+    lines = csharp_file("Structs", "System", "System.Runtime.InteropServices")
     with_defaults = {struct.name for struct in defaults(header)}
     for struct in header.structs:
         name = pascal(struct.name)
-        lines += ["", f"    /// <summary>{escaped(struct.brief)}</summary>", "    [StructLayout(LayoutKind.Sequential)]",
+        lines += [f"    /// <summary>{escaped(struct.brief)}</summary>", "    [StructLayout(LayoutKind.Sequential)]",
                   f"    public unsafe struct {name}", "    {"]
         lines += [f"        {csharp_member(header, member)}" for member in struct.members]
         if struct.name in with_defaults:
@@ -223,15 +247,20 @@ def csharp_native(header):
                       "        {", f"            var value = default({name});",
                       f'            Text.Initialize("{struct.name}", &value, sizeof({name}));', "            return value;",
                       "        }"]
-        lines.append("    }")
+        lines += ["    }", ""]
+    return lines[:-1] + ["}"]
+
+
+def csharp_native(header):
+    lines = csharp_file("Handles and functions", "System", "System.Runtime.InteropServices")
     for opaque, brief in header.opaques:
         name = pascal(opaque)
-        lines += ["", f"    /// <summary>{escaped(brief)}</summary>", f"    public sealed partial class {name} : Handle", "    {",
+        lines += [f"    /// <summary>{escaped(brief)}</summary>", f"    public sealed partial class {name} : Handle", "    {",
                   f"        /// <summary>NULL, for an optional {name} that is not used.</summary>",
                   f"        public static readonly {name} None = new {name}(IntPtr.Zero);",
                   f"        internal {name}(IntPtr raw) : base(raw) {{ }}",
-                  f"        protected override void Destroy() {{ Native.{opaque}_destroy(handle); }}", "    }"]
-    lines += ["", "    /// <summary>The functions of lpt.h. All arguments are numbers, pointers, or handles.</summary>",
+                  f"        protected override void Destroy() {{ Native.{opaque}_destroy(handle); }}", "    }", ""]
+    lines += ["    /// <summary>The functions of lpt.h. All arguments are numbers, pointers, or handles.</summary>",
               "    public static unsafe partial class Native", "    {", '        internal const string Library = "lpt";', "",
               "#if NET7_0_OR_GREATER"]
     lines += [f"        [LibraryImport(Library)] public static partial {text}" for _, text in csharp_functions(header)]
@@ -281,15 +310,28 @@ def julia_structs(header):
         yield struct
 
 
-def julia_lib(header):
-    lines = [f"# Declarations of lpt.h, which documents the contracts. Written by `{COMMAND}`.", ""]
+def julia_file(content):
+    return [f"# {content} of lpt.h; the header documents the contracts. Written by `{COMMAND}`.", ""]
+
+
+def julia_kinds(header):
+    lines = julia_file("Constants and types of constants")
     for kind in header.kinds:
         lines.append(f"const {kind.name} = {NUMBERS[kind.base][2]}")
         lines += [f"const {name} = {kind.name}({value})" for name, value in kind.constants] + [""]
+    return lines[:-1]
+
+
+def julia_struct_types(header):
+    lines = julia_file("Structs")
     for struct in julia_structs(header):
-        lines += ["", f"struct {struct.name}"]
-        lines += [f"    {julia_name(member.name)}::{julia_type(header, member.type)}" for member in struct.members] + ["end"]
-    lines += ["", "# Functions that write the defaults of structs."]
+        lines += [f"struct {struct.name}"]
+        lines += [f"    {julia_name(member.name)}::{julia_type(header, member.type)}" for member in struct.members] + ["end", ""]
+    return lines[:-1]
+
+
+def julia_functions(header):
+    lines = julia_file("Functions") + ["# Functions that write the defaults of structs."]
     lines += [f'_defaults(::Type{{{struct.name}}}, value) = lpt_struct_init("{struct.name}", value, sizeof({struct.name}))'
               for struct in defaults(header)]
     lines.append("")
@@ -303,12 +345,18 @@ def julia_lib(header):
 
 
 FILES = {
-    "bindings/rust/lpt-sys/src/lib.rs": rust_sys,
+    "bindings/rust/lpt-sys/src/kinds.rs": rust_sys_kinds,
+    "bindings/rust/lpt-sys/src/structs.rs": rust_sys_structs,
+    "bindings/rust/lpt-sys/src/functions.rs": rust_sys_functions,
     "bindings/rust/lpt-sys/tests/layout.rs": rust_layout,
     "bindings/rust/lpt-sys/tests/bindgen.rs": rust_bindgen,
     "bindings/rust/lpt/src/kinds.rs": rust_kinds,
+    "bindings/csharp/Lpt/Kinds.cs": csharp_kinds,
+    "bindings/csharp/Lpt/Structs.cs": csharp_structs,
     "bindings/csharp/Lpt/Native.cs": csharp_native,
-    "bindings/julia/LPT/src/LibLPT.jl": julia_lib,
+    "bindings/julia/LPT/src/lib/kinds.jl": julia_kinds,
+    "bindings/julia/LPT/src/lib/structs.jl": julia_struct_types,
+    "bindings/julia/LPT/src/lib/functions.jl": julia_functions,
 }
 
 

@@ -250,7 +250,7 @@ def julia_reference():
     folder = BINDINGS / "julia/LPT/src"
     package = (folder / "LPT.jl").read_text(encoding="utf-8")
     exported = set(re.findall(r"[\w!]+", " ".join(re.findall(r"^export (.*(?:\n +.*)*)", package, re.M))))
-    items = [item for path in sorted(folder.glob("*.jl")) if path.name not in ("LPT.jl", "LibLPT.jl")
+    items = [item for path in sorted(folder.glob("*.jl")) if path.name != "LPT.jl"
              for item in julia_items(path.read_text(encoding="utf-8"))]
     lines = ["# Julia reference", "", "The package `LPT`. The module `LPT.Lib` declares every C function.", ""]
     lines += [re.match(r'"""\n(.*?)"""', package, re.S).group(1)]

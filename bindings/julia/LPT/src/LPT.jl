@@ -31,7 +31,9 @@ function __init__()
     _library[] = Libdl.dlopen(get(ENV, "LPT_LIBRARY", "liblpt.so.1"))
 end
 _symbol(name::Symbol) = lock(() -> get!(() -> Libdl.dlsym(_library[], name), _symbols, name), _lock)
-include("LibLPT.jl")
+include("lib/kinds.jl")
+include("lib/structs.jl")
+include("lib/functions.jl")
 for name in names(@__MODULE__; all = true)
     startswith(String(name), "LPT_") && @eval export $name
 end
