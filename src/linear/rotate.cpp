@@ -146,16 +146,10 @@ Status apply_gradient_epilogue(const Call &call, const GradientEpilogue &epilogu
   }
   if (epilogue.has_mask) LPT_TRY(apply_mask(call, epilogue.mask, result));
   const bool is_direct = target.format.id == LPT_FORMAT_F32 && !is_added;
-  Rotation scaling;
-  scaling.factors = epilogue.factors;
-  const Rotation *steps[2] = {};
-  int count = 0;
-  if (epilogue.columns.size != 0) steps[count++] = &epilogue.columns;
-  if (epilogue.factors != nullptr) steps[count++] = &scaling;
-  for (int i = 0; i < count; ++i) {
-    LPT_TRY(rotate_view(call, result, is_direct && i == count - 1 ? target : result, *steps[i]));
-  }
-  if (is_direct && count > 0) return {};
+  const bool is_rotated = epilogue.columns.size != 0, is_scaled = epilogue.factors != nullptr;
+  if (is_rotated) LPT_TRY(rotate_view(call, result, is_direct && !is_scaled ? target : result, epilogue.columns));
+  if (is_scaled) LPT_TRY(rotate_view(call, result, is_direct ? target : result, Rotation{.factors = epilogue.factors}));
+  if (is_direct && (is_rotated || is_scaled)) return {};
   if (!is_added) return widen_view(call, result, target);
   if (is_on_device(call)) return add_on_device(call, result, 1.0f, target);
   if (call.is_check_only) return {};

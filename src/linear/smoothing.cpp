@@ -9,10 +9,8 @@ namespace {
 
 Status scale_columns(const Call &call, const float *factors, MatrixView &view) {
   const MatrixView source = view;
-  Rotation scaling;
-  scaling.factors = factors;
   LPT_TRY(take_view(call, format_of(LPT_FORMAT_F32), source.rows, source.columns, view));
-  return rotate_view(call, source, view, scaling);
+  return rotate_view(call, source, view, Rotation{.factors = factors});
 }
 
 }  // namespace

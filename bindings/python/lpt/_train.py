@@ -74,8 +74,8 @@ class Recipe:
     def set_sparsity(self, operand: str, interval: int = 1, **given: Unpack[SparseOptions]) -> "Recipe":
         """Make an operand N:M sparse (lpt_recipe_set_sparsity()).
 
-        operand: "input", "weight" or "gradient". interval: the number of steps between two selections of the mask; 1 but for
-        weights.
+        operand: "input", "weight" or "gradient". interval: the number of steps between two selections of the mask, 1 for
+        inputs and gradients.
         """
         keep: List[Any] = []
         capi.lpt_recipe_set_sparsity(handle_of(None), self._handle, constant("LPT_LINEAR_OPERAND_", operand),
