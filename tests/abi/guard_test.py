@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The guards of the binary interface notice every kind of break, and take what may be added.
+"""The checks of the binary interface report every kind of break, and accept additions.
 
 Usage: guard_test.py ROOT LIBLPT_SO EXPORTS_MAP
 """
@@ -19,13 +19,13 @@ from make_bindings import FILES, VERSIONS  # noqa: E402
 
 HEADER = "include/lpt/research.h"
 SEED = "  uint64_t seed;      /**< The key"  # of lpt_random
+THREADS = "lpt_context_set_threads(lpt_context *context, int32_t thread_count)"
 
-# What is changed in the header, into what, how the guard has to call it, and what it has to name.
+# Text of the header, its replacement, the expected kind of change, and a part of the expected report.
 CHANGES = [
     ("LPT_API int32_t lpt_abi_level(void);", "", "break", "function lpt_abi_level is gone"),
     ("LPT_API int32_t lpt_abi_level(void);", "LPT_API int64_t lpt_abi_level(void);", "break", "function lpt_abi_level is int64_t"),
-    ("lpt_context_set_threads(lpt_context *context, int32_t thread_count)",
-     "lpt_context_set_threads(lpt_context *context, int64_t thread_count)", "break", "function lpt_context_set_threads"),
+    (THREADS, THREADS.replace("int32_t", "int64_t"), "break", "function lpt_context_set_threads"),
     ("lpt_log_level level, const char *text)", "const char *text, lpt_log_level level)", "break", "callback lpt_log_function"),
     ("LPT_UNSUPPORTED = 2,", "LPT_UNSUPPORTED = 22,", "break", "constant LPT_UNSUPPORTED is 22; it was 2"),
     ("LPT_GEMM_PORTABLE_ORDER = 4,", "LPT_GEMM_PORTABLE_ORDER = 4096,", "break", "constant LPT_GEMM_PORTABLE_ORDER"),
@@ -41,8 +41,8 @@ CHANGES = [
 ]
 
 
-# What is changed in the header, the check of it that has to notice, and what that has to name.
-OFFENCES = [
+# Text of the header, its replacement, the check that must fail, and a part of the expected report.
+DEFECTS = [
     ("LPT_API int32_t lpt_abi_level(void);", "LPT_API int32_t lpt_abi_level(void);\nLPT_API int32_t lpt_more(void);", "exports",
      "lpt_more is declared but not in"),
     ("LPT_API int32_t lpt_abi_level(void);", "", "exports", "lpt_abi_level is in"),
@@ -68,16 +68,17 @@ def guarded(text, table):
 
 
 def bindings_that_stay(text):
-    """Files of the bindings that would not follow a renamed constant and a member of another type."""
+    """Returns the files of bindings that stay the same when a constant, a member and a parameter change."""
     changed = text.replace("LPT_UNSUPPORTED = 2,", "LPT_UNSUPPORTED_YET = 2,").replace(SEED, SEED.replace("uint64_t", "double"))
+    changed = changed.replace(THREADS, THREADS.replace("int32_t", "int64_t"))
     before, after = read_text(text), read_text(changed)
     stay = [name for name, emit in FILES.items() if emit(before) == emit(after)]
-    # A seed of another type is as large: only types tell, and a file of sizes and offsets has none.
+    # The new member has the same size: a file of sizes and offsets stays the same.
     return [name for name in stay if not name.endswith("layout.rs")]
 
 
 def exports_that_pass(exports):
-    """Maps of exports that are wrong by one symbol, and are taken for the library's."""
+    """Returns the maps of exports that differ from the library by one symbol and pass the check."""
     maps = {"one more": exports.replace("lpt_abi_level;", "lpt_abi_level;\n    lpt_more;", 1),
             "one less": exports.replace("lpt_abi_level;", "", 1)}
     passed = []
@@ -91,10 +92,10 @@ def exports_that_pass(exports):
 
 
 def header_checks_that_pass(text):
-    """Checks of the header that take a change which is theirs to notice."""
+    """Returns the checks of the header that pass although the header has a defect they must report."""
     others = {"exports": [EXPORTS], "link": [LIBRARY]}
     passed = []
-    for old, new, check, named in OFFENCES:
+    for old, new, check, named in DEFECTS:
         with tempfile.TemporaryDirectory() as place:
             header = pathlib.Path(place, "lpt.h")
             header.write_text(text.replace(old, new, 1), encoding="utf-8")
@@ -104,7 +105,7 @@ def header_checks_that_pass(text):
 
 
 def stale_files_that_pass():
-    """Files of the bindings, each changed by one line of a copy, that are taken for what follows from the header."""
+    """Returns the files of bindings that pass the check after one line of a copy was changed."""
     passed = []
     with tempfile.TemporaryDirectory() as place:
         copy = pathlib.Path(place)
@@ -127,7 +128,7 @@ def stale_files_that_pass():
 
 def main():
     text = flattened(ROOT / HEADER)
-    # Against today's header, so that what the table does not know yet is another test's to say.
+    # The table comes from the header, because another test reports a stale lpt_abi.txt.
     table = lines_of(read_header(ROOT / HEADER))
     missed = 0 if read_table(ROOT / "tests/abi/lpt_abi.txt") else 1
     for old, new, way, named in CHANGES:
@@ -139,7 +140,7 @@ def main():
     stay += header_checks_that_pass(text) + stale_files_that_pass()
     missed += len(stay)
     print("".join(f"missed: {name}\n" for name in stay), end="")
-    changes = len(CHANGES) + len(OFFENCES) + len(FILES) + len(VERSIONS)
+    changes = len(CHANGES) + len(DEFECTS) + len(FILES) + len(VERSIONS)
     print(f"guard_test: {changes} changes, {missed} missed")
     return 1 if missed else 0
 
