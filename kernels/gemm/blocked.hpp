@@ -2,13 +2,14 @@
 //
 // Both operands are decoded and packed into panels of dwords. A dword holds kPerDword steps of k of one lane: one f32, two
 // bf16, or four int8. A panel of a holds kTileRows lanes. A panel of b holds kTileVectors vectors of lanes. Each panel holds
-// all of k:
+// one depth of k:
 //
 //   a panel: dword (step, lane) at step · kTileRows + lane          b panel: at step · kTileVectors · kVector + lane
 //
-// A tile of c is one panel of a by one panel of b. Its sums are in registers for all of k, so that c is written once. The order
-// of every sum depends on k only, not on the requested part of c. The packed size is bounded. The packed rows of a fill a part
-// of a typical L2 and leave space for a panel of b; the packed columns of b form a slab that fits in L3.
+// A tile of c is one panel of a by one panel of b. Its sums are in registers for a depth, and in c between two depths. k is one
+// depth if c is not f32 or is read. The order of every sum depends on k only, not on the requested part of c. The packed size is
+// bounded. The packed rows of a fill a part of a typical L2 and leave space for two panels of b: the current one, and the next
+// one, which is prefetched. The packed columns of b form a slab that fits in L3.
 //
 // An Isa defines the tile sizes, the vector types and the operations on them; see Avx2 in x86_avx2.cpp.
 #pragma once
@@ -27,8 +28,18 @@ constexpr int64_t kBlockBytes = 128 << 10;
 constexpr int64_t kFloatBlockBytes = 384 << 10;  // with AVX-512, whose CPUs have 1 MiB of L2: b is read less often
 constexpr int64_t kFloatSlabBytes = 6 << 20;     // f32 panels are twice as wide as bf16, and each slab may pack a again
 constexpr int64_t kFewRowsBytes = 384 << 10;     // of b, if a is one block that reads b once: a part of a typical L2
-constexpr int64_t kStepsAtOnce = 16;             // of k, if lanes are adjacent: reads and writes are then short runs
-constexpr int64_t kStepsAhead = 8;  // prefetched from b, which is in L2: 1.3 times as fast on Granite Rapids
+constexpr int64_t kLineDwords = 16;
+constexpr int64_t kStepsAtOnce = 16;    // of k, if lanes are adjacent: reads and writes are then short runs
+constexpr int64_t kDepthDwords = 1024;  // a power of two: a depth has full blocks of scales, or a part of one
+
+// Returns whether k may be cut, with the sums in c between two depths.
+inline bool keeps_sums(const GemmRequest &request) {
+  const auto may_cut = [](const MatrixView &view) {  // ternary digits share bytes
+    return view.layout == Layout::kPanels || !has_element(view.format.element) ||
+           !element_of(view.format.element).is_ternary;
+  };
+  return request.c.format.element == LPT_FORMAT_F32 && request.beta == 0 && may_cut(request.a) && may_cut(request.b);
+}
 
 // Sizes of the packed operands, and their addresses in the scratch.
 template <typename Isa>
@@ -36,13 +47,18 @@ struct BlockedLayout {
   static constexpr int64_t kPanelColumns = Isa::kTileVectors * Isa::kVector;
 
   GemmBlocking blocking;
-  int64_t steps;  // dwords along k
+  int64_t depth;  // elements of k that are packed at once
+  int64_t steps;  // dwords along a depth
   uint32_t *b_panels, *a_panels;
   float *row_factors, *column_factors;
   int32_t *starts;  // start values of the sums, if Isa::kHasStarts
   size_t scratch_bytes;
 
-  explicit BlockedLayout(const GemmRequest &request) : steps((request.k + Isa::kPerDword - 1) / Isa::kPerDword) {
+  explicit BlockedLayout(const GemmRequest &request) {
+    constexpr int64_t kMostDepth = kDepthDwords * Isa::kPerDword;
+    const bool is_cut = !Isa::kHasStarts && request.k > kMostDepth && keeps_sums(request);
+    depth = is_cut ? kMostDepth : request.k;
+    steps = (depth + Isa::kPerDword - 1) / Isa::kPerDword;
     constexpr int64_t kRowUnit = Isa::kVector * Isa::kPerDword;  // lanes that one decoded vector may hold
     constexpr int64_t kColumnUnit = std::lcm(2 * kPanelColumns, kPanelLanes);
     constexpr int64_t kMostBytes = Isa::kPerDword == 1 ? kFloatSlabBytes : kSlabBytes;
@@ -257,6 +273,35 @@ template <typename Isa, bool kHasRowFactors = true, int kRows, int kVectors>
   }
 }
 
+// Reads and stores sums between two depths.
+template <typename Isa, int kRows, int kVectors>
+[[gnu::always_inline]] inline void read_sums(const TileEpilogue &epilogue,
+                                             typename Isa::Sums (&sums)[kRows][kVectors]) {
+#pragma GCC unroll 16
+  for (int i = 0; i < kRows; ++i) {
+#pragma GCC unroll 4
+    for (int v = 0; v < kVectors; ++v) {
+      const int64_t column = v * Isa::kVector;
+      sums[i][v] = Isa::read(LPT_FORMAT_F32, epilogue.c + i * epilogue.row_bytes + 4 * column,
+                             greater(epilogue.columns - column, 0));
+    }
+  }
+}
+
+template <typename Isa, int kRows, int kVectors>
+[[gnu::always_inline]] inline void store_sums(const typename Isa::Sums (&sums)[kRows][kVectors],
+                                              const TileEpilogue &epilogue) {
+#pragma GCC unroll 16
+  for (int i = 0; i < kRows; ++i) {
+#pragma GCC unroll 4
+    for (int v = 0; v < kVectors; ++v) {
+      const int64_t column = v * Isa::kVector;
+      Isa::write(LPT_FORMAT_F32, epilogue.c + i * epilogue.row_bytes + 4 * column, sums[i][v],
+                 greater(epilogue.columns - column, 0));
+    }
+  }
+}
+
 template <typename Isa, int kRows, int kVectors>
 [[gnu::always_inline]] inline void write_tile(const typename Isa::Sums (&sums)[kRows][kVectors],
                                               const TileEpilogue &epilogue) {
@@ -273,8 +318,10 @@ template <typename Isa, int kRows, int kVectors>
   }
 }
 
+// Multiplies a panel of a by a panel of b. `next` is a part of the next panel of b, to prefetch: one line per step.
 template <typename Isa, int kRows, int kVectors>
-void multiply_tile(const uint32_t *a, const uint32_t *b, int64_t steps, const TileEpilogue &epilogue) {
+void multiply_tile(const uint32_t *a, const uint32_t *b, const uint32_t *next, int64_t steps,
+                   const TileEpilogue &epilogue) {
   typename Isa::Sums sums[kRows][kVectors];
 #pragma GCC unroll 16
   for (int i = 0; i < kRows; ++i) {
@@ -283,14 +330,14 @@ void multiply_tile(const uint32_t *a, const uint32_t *b, int64_t steps, const Ti
 #pragma GCC unroll 4
     for (int v = 0; v < kVectors; ++v) sums[i][v] = Isa::start(epilogue.starts + v * Isa::kVector);
   }
+  if constexpr (!Isa::kHasStarts) {
+    if (!epilogue.is_first_depth) read_sums<Isa>(epilogue, sums);
+  }
   for (int64_t step = 0; step < steps; ++step) {
     typename Isa::Dwords columns[kVectors];
 #pragma GCC unroll 4
     for (int v = 0; v < kVectors; ++v) columns[v] = Isa::load(b + v * Isa::kVector);
-    if constexpr (Isa::kPerDword == 1 && Isa::kVector == 16) {
-#pragma GCC unroll 4
-      for (int v = 0; v < kVectors; ++v) __builtin_prefetch(b + (kStepsAhead * Isa::kTileVectors + v) * Isa::kVector);
-    }
+    __builtin_prefetch(next + step * kLineDwords, 0, 2);
 #pragma GCC unroll 16
     for (int i = 0; i < kRows; ++i) {
       const auto row = Isa::repeat(a + i);
@@ -300,10 +347,14 @@ void multiply_tile(const uint32_t *a, const uint32_t *b, int64_t steps, const Ti
     a += Isa::kTileRows;
     b += Isa::kTileVectors * Isa::kVector;
   }
+  if constexpr (!Isa::kHasStarts) {
+    if (!epilogue.is_last_depth) return store_sums<Isa>(sums, epilogue);
+  }
   write_tile<Isa>(sums, epilogue);
 }
 
-using TileFunction = void (*)(const uint32_t *a, const uint32_t *b, int64_t steps, const TileEpilogue &epilogue);
+using TileFunction = void (*)(const uint32_t *a, const uint32_t *b, const uint32_t *next, int64_t steps,
+                              const TileEpilogue &epilogue);
 
 template <typename Isa, int kVectors, int... kRows>
 TileFunction tile_of(int64_t rows, std::integer_sequence<int, kRows...>) {
@@ -323,43 +374,56 @@ TileFunction tile_of(int64_t rows, int64_t columns) {
   return tile_of<Isa, Isa::kTileVectors>(rows);
 }
 
-// Implements the Kernel of driver.hpp.
+// Implements the Kernel of driver.hpp, for one depth.
 template <typename Isa>
 struct BlockedGemm {
   const GemmRequest &request;
   Operand a, b;
   BlockedLayout<Isa> layout;
+  Depth depth = {};
+
+  int64_t steps() const { return (depth.count + Isa::kPerDword - 1) / Isa::kPerDword; }
+  bool is_first() const { return depth.first == 0; }
+  bool is_last() const { return depth.first + depth.count == request.k; }
 
   void pack_columns(int64_t column, int64_t columns) const {
-    const int64_t steps = layout.steps, filled = round_up(columns, layout.kPanelColumns);
+    const int64_t filled = round_up(columns, layout.kPanelColumns);
     const auto alpha = static_cast<float>(request.alpha);
     if (!expand_columns(column, columns, alpha)) {
-      pack<Isa, 2 * Isa::kTileVectors>(b, column, columns, layout.b_panels);
+      pack<Isa, 2 * Isa::kTileVectors>(at_depth(b, depth), column, columns, layout.b_panels);
       for (int64_t j = 0; j < columns; ++j) layout.column_factors[j] = lane_factor(b, column + j) * alpha;
     }
     for (int64_t j = columns; j < filled; ++j) layout.column_factors[j] = 0;
     if constexpr (Isa::kHasStarts) {
       for (int64_t j = 0; j < filled; j += layout.kPanelColumns) {
-        Isa::set_starts(layout.b_panels + j * steps, steps, layout.starts + j);
+        Isa::set_starts(layout.b_panels + j * steps(), steps(), layout.starts + j);
       }
     }
   }
 
   void pack_rows(int64_t row, int64_t rows, const Depth &) const {
-    pack<Isa, 1>(a, row, rows, layout.a_panels);
+    pack<Isa, 1>(at_depth(a, depth), row, rows, layout.a_panels);
     for (int64_t i = 0; i < rows; ++i) layout.row_factors[i] = lane_factor(a, row + i);
   }
 
   void multiply(const GemmArea &area, const Depth &) const {
-    const int64_t steps = layout.steps, column = area.column - area.slab;
+    const int64_t steps = this->steps(), column = area.column - area.slab;
     const uint32_t *const a_panels = layout.a_panels, *const b_panel = layout.b_panels + column * steps;
     TileEpilogue epilogue = epilogue_of(request, area);
     epilogue.row_factors = layout.row_factors;
     epilogue.column_factors = layout.column_factors + column;
     epilogue.starts = layout.starts + column;
-    for (int64_t i = 0; i < area.rows; i += Isa::kTileRows) {
-      tile_of<Isa>(min_i64(area.rows - i, Isa::kTileRows), area.columns)(a_panels + i * steps, b_panel, steps,
-                                                                         epilogue);
+    epilogue.is_first_depth = is_first();
+    epilogue.is_last_depth = is_last();
+    const int64_t end = min_i64(request.n, area.slab + layout.blocking.columns);
+    const bool is_end = area.column + area.columns == end;
+    const uint32_t *const next = is_end ? layout.b_panels : b_panel + layout.kPanelColumns * steps;
+    const int64_t tiles = (area.rows + Isa::kTileRows - 1) / Isa::kTileRows;
+    const int64_t lines = layout.kPanelColumns * steps / kLineDwords, lines_of_tile = lines / tiles;
+    for (int64_t i = 0; i < tiles; ++i) {
+      const int64_t row = i * Isa::kTileRows, line = min_i64(i * lines_of_tile, greater(lines - steps, 0));
+      tile_of<Isa>(min_i64(area.rows - row, Isa::kTileRows), area.columns)(a_panels + row * steps, b_panel,
+                                                                           next + line * kLineDwords, steps, epilogue);
       epilogue.c += Isa::kTileRows * epilogue.row_bytes;
       epilogue.row_factors += Isa::kTileRows;
     }
@@ -371,7 +435,7 @@ struct BlockedGemm {
     if constexpr (requires { Isa::expand_panels; }) {
       if (request.b.layout == Layout::kPanels) {
         const int64_t first = request.first_column + column;
-        Isa::expand_panels(request.b, first, columns, request.k, layout.b_panels);
+        Isa::expand_panels(request.b, first, columns, request.k, depth, layout.b_panels);
         for (int64_t j = 0; j < columns; ++j) {
           layout.column_factors[j] = lane_factor(request.b, first + j, request.k) * alpha;
         }
@@ -391,7 +455,11 @@ void multiply(const GemmRequest &request) {
       .b = operand_of(request.b, request.is_b_transposed, request.first_column, request.k, b_values),
       .layout = BlockedLayout<Isa>(request)};  // last: packing copies the operands, which are then in the cache
   if (Isa::kHasStarts) gemm.a.flip = 0x80;
-  run_driver(request, gemm.layout.blocking, gemm);
+  do {
+    gemm.depth.count = min_i64(request.k - gemm.depth.first, gemm.layout.depth);
+    run_driver(request, gemm.layout.blocking, gemm);
+    gemm.depth.first += gemm.depth.count;
+  } while (gemm.depth.first < request.k);
 }
 
 template <typename Isa>

@@ -55,11 +55,6 @@ inline GemmBlocking blocking_of(const GemmRequest &request, int64_t bytes, int64
           .span = request.n};
 }
 
-// A span of k: all of it, or full blocks of scales that are shorter than k.
-struct Depth {
-  int64_t first, count;
-};
-
 // Rows and columns, relative to the request's part of c.
 struct GemmArea {
   int64_t row, rows;
@@ -102,6 +97,7 @@ struct TileEpilogue {
   const int32_t *starts;        // start values of the sums, if the kernel has them
   const float *bias;            // NULL: none
   float beta;
+  bool is_first_depth, is_last_depth;  // if k is cut: sums are in c between two depths
 };
 
 // Returns the epilogue of the tiles that begin in the first row and column of the area. The caller sets the factors.
@@ -118,7 +114,9 @@ inline TileEpilogue epilogue_of(const GemmRequest &request, const GemmArea &area
           .column_factors = nullptr,
           .starts = nullptr,
           .bias = request.bias == nullptr ? nullptr : static_cast<const float *>(request.bias) + column,
-          .beta = static_cast<float>(request.beta)};
+          .beta = static_cast<float>(request.beta),
+          .is_first_depth = true,
+          .is_last_depth = true};
 }
 
 }  // namespace

@@ -20,6 +20,7 @@ struct PanelReader {
   const float *values;  // indexed by code, if codes have at most 8 bits
   uint32_t *to;         // the output slab
   int64_t lane;         // the first lane of the panel in the slab
+  Depth depth;          // of the slab
 
   int64_t block_of(int64_t p) const { return scales == nullptr && zeros == nullptr ? 0 : p / block_length; }
 };
@@ -47,7 +48,7 @@ template <int kVectors, int kWidth>
 float *vector_of(const PanelReader &reader, int64_t v) {
   const int64_t vector = reader.lane / kWidth + v;
   const int64_t panel = vector / kVectors * kVectors * kWidth;
-  return reinterpret_cast<float *>(reader.to + panel * reader.k + vector % kVectors * kWidth);
+  return reinterpret_cast<float *>(reader.to + panel * reader.depth.count + vector % kVectors * kWidth);
 }
 
 // Decodes steps `begin` to `end` of a panel. Decode has one function per panel kind.
@@ -67,18 +68,19 @@ template <typename Decode, typename Sink>
   }
 }
 
-// Expands the panels of `lanes` lanes from lane `first`, each for all of k, by the sink Decode::Store. `values` is indexed by
+// Expands a depth of the panels of `lanes` lanes from lane `first`, by the sink Decode::Store. `values` is indexed by
 // code. It is a parameter because GCC 12 reads a local table by aligned loads and does not align it under AddressSanitizer.
 template <typename Decode>
 [[gnu::noinline, gnu::flatten]] void expand_panels(const MatrixView &view, int64_t first, int64_t lanes, int64_t k,
-                                                   const float *values, uint32_t *to) {
+                                                   const Depth &depth, const float *values, uint32_t *to) {
   for (int64_t lane = 0; lane < lanes; lane += kPanelLanes) {
     PanelReader reader = panel_reader(view, (first + lane) / kPanelLanes, k);
     reader.values = values;
     reader.to = to;
     reader.lane = lane;
+    reader.depth = depth;
     typename Decode::Store store(reader);
-    decode_panel<Decode>(reader, 0, k, store);
+    decode_panel<Decode>(reader, depth.first, depth.first + depth.count, store);
   }
 }
 
@@ -91,10 +93,10 @@ inline void set_values(lpt_format element, ValueTable &values) {
 }
 
 template <typename Decode>
-void expand_panels(const MatrixView &view, int64_t first, int64_t lanes, int64_t k, uint32_t *to) {
+void expand_panels(const MatrixView &view, int64_t first, int64_t lanes, int64_t k, const Depth &depth, uint32_t *to) {
   ValueTable values = {};
   set_values(view.format.element, values);
-  expand_panels<Decode>(view, first, lanes, k, values, to);
+  expand_panels<Decode>(view, first, lanes, k, depth, values, to);
 }
 
 }  // namespace

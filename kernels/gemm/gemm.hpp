@@ -36,6 +36,11 @@ struct GemmRequest {
   std::byte *scratch;  // aligned to 64 bytes
 };
 
+// A span of k: all of it, or full blocks of scales that are shorter than k.
+struct Depth {
+  int64_t first, count;
+};
+
 constexpr int64_t kGemmRowUnit = 64;
 constexpr int64_t kGemmColumnUnit = 64;
 

@@ -9,6 +9,7 @@
 #include <cstring>
 
 #include "kernels/gemm/exact.hpp"
+#include "kernels/gemm/gemm.hpp"
 #include "src/formats/element.hpp"
 #include "src/formats/packed_codes.hpp"
 #include "src/formats/view.hpp"
@@ -175,6 +176,21 @@ inline Operand operand_of(const MatrixView &view, bool is_k_adjacent, int64_t fi
 }
 
 inline int64_t scale_bytes(lpt_format format) { return format == LPT_FORMAT_F32 ? 4 : 1; }
+
+// Returns the operand at one depth of k. `is_unscaled`: scales along k are not applied to the elements, because they multiply
+// sums of groups.
+inline Operand at_depth(const Operand &whole, const Depth &depth, bool is_unscaled = false) {
+  Operand part = whole;
+  const int64_t stride = whole.is_k_adjacent ? 1 : whole.row_stride;
+  const int64_t scale_stride = whole.is_k_adjacent ? 1 : whole.scale_stride;
+  const int64_t block = depth.first >> (whole.is_k_adjacent ? whole.column_shift : whole.row_shift);
+  part.data += depth.first * stride * whole.bits / 8;
+  if (part.scales != nullptr) part.scales += block * scale_stride * scale_bytes(whole.scale_format);
+  if (part.zeros != nullptr) part.zeros += block * scale_stride;
+  part.k = depth.count;
+  if (is_unscaled) part.is_scaled_along_k = false;
+  return part;
+}
 
 // Returns the same as decode(), without its cases for other elements: some kernels read a scale for every 16 elements.
 inline float read_scale(lpt_format format, const uint8_t *scales, int64_t index) {

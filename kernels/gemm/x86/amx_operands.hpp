@@ -8,21 +8,6 @@
 namespace lpt {
 namespace {
 
-// Returns the operand at one depth of k. `is_unscaled`: scales along k are not applied to the elements, because they multiply
-// sums of groups.
-inline Operand at_depth(const Operand &whole, const Depth &depth, bool is_unscaled) {
-  Operand part = whole;
-  const int64_t stride = whole.is_k_adjacent ? 1 : whole.row_stride;
-  const int64_t scale_stride = whole.is_k_adjacent ? 1 : whole.scale_stride;
-  const int64_t block = depth.first >> (whole.is_k_adjacent ? whole.column_shift : whole.row_shift);
-  part.data += depth.first * stride * whole.bits / 8;
-  if (part.scales != nullptr) part.scales += block * scale_stride * scale_bytes(whole.scale_format);
-  if (part.zeros != nullptr) part.zeros += block * scale_stride;
-  part.k = depth.count;
-  if (is_unscaled) part.is_scaled_along_k = false;
-  return part;
-}
-
 // Returns the scale of a lane at step p of k.
 inline float group_scale(const Operand &part, int64_t lane, int64_t p) {
   return part.is_k_adjacent ? scale_at(part, part.first_lane + lane, p) : scale_at(part, p, part.first_lane + lane);

@@ -31,7 +31,7 @@ struct PanelStore {
       const uint8_t *const from = reader.scales + block * reader.scale_bytes + e * reader.scale_bytes / 4;
       value = _mm256_mul_ps(value, load_scales(reader.scale_format, from, 8));
     }
-    _mm256_storeu_ps(to[e] + p * kVectors * 8, value);
+    _mm256_storeu_ps(to[e] + (p - reader.depth.first) * kVectors * 8, value);
   }
 
   const PanelReader reader;  // a copy, which stores cannot change

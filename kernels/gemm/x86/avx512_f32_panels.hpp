@@ -26,7 +26,7 @@ struct PanelStore {
       const uint8_t *const from = reader.scales + block * reader.scale_bytes + v * reader.scale_bytes / 2;
       value = _mm512_mul_ps(value, load_scales(reader.scale_format, from));
     }
-    _mm512_storeu_ps(vector_of<kVectors, 16>(reader, v) + p * kVectors * 16, value);
+    _mm512_storeu_ps(vector_of<kVectors, 16>(reader, v) + (p - reader.depth.first) * kVectors * 16, value);
   }
 };
 

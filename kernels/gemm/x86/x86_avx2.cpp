@@ -55,8 +55,9 @@ struct FloatTiles : Avx2 {
   static constexpr int64_t kTileRows = 4;
   static constexpr int64_t kTileVectors = 3;
 
-  static void expand_panels(const MatrixView &view, int64_t first, int64_t lanes, int64_t k, uint32_t *to) {
-    lpt::expand_panels<ExpandAvx2<kTileVectors>>(view, first, lanes, k, to);
+  static void expand_panels(const MatrixView &view, int64_t first, int64_t lanes, int64_t k, const Depth &depth,
+                            uint32_t *to) {
+    lpt::expand_panels<ExpandAvx2<kTileVectors>>(view, first, lanes, k, depth, to);
   }
 
   static Floats start(const int32_t *) { return _mm256_setzero_ps(); }

@@ -40,8 +40,9 @@ struct FloatTiles : Avx512 {
 
   static void interleave(Dwords (&)[1]) {}
 
-  static void expand_panels(const MatrixView &view, int64_t first, int64_t lanes, int64_t k, uint32_t *to) {
-    lpt::expand_panels<ExpandAvx512<kTileVectors>>(view, first, lanes, k, to);
+  static void expand_panels(const MatrixView &view, int64_t first, int64_t lanes, int64_t k, const Depth &depth,
+                            uint32_t *to) {
+    lpt::expand_panels<ExpandAvx512<kTileVectors>>(view, first, lanes, k, depth, to);
   }
 
   static Floats add_product(Floats sum, Dwords row, Dwords columns) {
