@@ -34,11 +34,7 @@ constexpr int64_t kDepthDwords = 1024;  // a power of two: a depth has full bloc
 
 // Returns whether k may be cut, with the sums in c between two depths.
 inline bool keeps_sums(const GemmRequest &request) {
-  const auto may_cut = [](const MatrixView &view) {  // ternary digits share bytes
-    return view.layout == Layout::kPanels || !has_element(view.format.element) ||
-           !element_of(view.format.element).is_ternary;
-  };
-  return request.c.format.element == LPT_FORMAT_F32 && request.beta == 0 && may_cut(request.a) && may_cut(request.b);
+  return request.c.format.element == LPT_FORMAT_F32 && request.beta == 0;
 }
 
 // Sizes of the packed operands, and their addresses in the scratch.

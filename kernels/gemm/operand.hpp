@@ -77,6 +77,7 @@ struct Operand {
   bool is_k_adjacent;  // stored as lanes × k; otherwise as k × lanes
   int64_t first_lane;  // the first lane of this part
   int64_t k;
+  int32_t first_digit;  // of ternary elements: the digit of the first byte at which `data` begins
   Decoder decoder;
   int32_t bits;
   uint8_t flip;            // XOR mask of each int8 before it is packed
@@ -184,7 +185,12 @@ inline Operand at_depth(const Operand &whole, const Depth &depth, bool is_unscal
   const int64_t stride = whole.is_k_adjacent ? 1 : whole.row_stride;
   const int64_t scale_stride = whole.is_k_adjacent ? 1 : whole.scale_stride;
   const int64_t block = depth.first >> (whole.is_k_adjacent ? whole.column_shift : whole.row_shift);
-  part.data += depth.first * stride * whole.bits / 8;
+  if (whole.element.is_ternary) {  // five digits share a byte
+    part.data += depth.first * stride / 5;
+    part.first_digit = static_cast<int32_t>(depth.first * stride % 5);
+  } else {
+    part.data += depth.first * stride * whole.bits / 8;
+  }
   if (part.scales != nullptr) part.scales += block * scale_stride * scale_bytes(whole.scale_format);
   if (part.zeros != nullptr) part.zeros += block * scale_stride;
   part.k = depth.count;
@@ -221,7 +227,7 @@ inline float scale_at(const Operand &operand, int64_t row, int64_t column) {
   }
   if (operand.element.is_ternary) {
     for (int64_t i = 0; i < count; ++i) {
-      codes[i] = static_cast<uint8_t>(load_code(operand.element, operand.data, index + i));
+      codes[i] = static_cast<uint8_t>(load_code(operand.element, operand.data, operand.first_digit + index + i));
     }
     return;
   }

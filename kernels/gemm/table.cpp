@@ -99,8 +99,6 @@ const char *unsupported_panels(const Format &format) {
   return unsupported_grouped(request.a, !request.is_a_transposed, request.k);
 }
 
-bool is_ternary(lpt_format plain) { return has_element(plain) && element_of(plain).is_ternary; }
-
 // With fewer rows, decoding to tiles takes longer than it saves. Integers that int8 dot products also support need more rows, and
 // longer groups.
 constexpr int64_t kMinAmxRows = 4;
@@ -117,8 +115,6 @@ const char *unsupported_amx_operand(const MatrixView &view, bool is_k_adjacent, 
   if (const char *reason = unsupported_elements(view.format)) return reason;
   if (view.layout == Layout::kPanels) {
     if (const char *reason = unsupported_panels(view.format)) return reason;
-  } else if (is_ternary(view.format.element)) {
-    return "ternary digits are not cut along k";
   }
   const int32_t extent = is_k_adjacent ? view.format.block_columns : view.format.block_rows;
   if (!is_scaled_along_k(view, is_k_adjacent, k)) return nullptr;

@@ -97,6 +97,13 @@ TEST_P(Gemm, MultipliesMoreThanIsPackedAtOnce) {
   Problem deep(formats.a, formats.b, LPT_FORMAT_F32, false, true, is_reference ? 40 : 110, 130, 20001);
   deep.draw(random);
   check(deep, random, 500);
+  Problem rows("bf16", "ternary_tensor", LPT_FORMAT_F32, false, true, 40, 70, 1100);  // five digits share a byte
+  Problem columns("ternary", "bf16", LPT_FORMAT_F32, true, false, 43, 70, 1100);
+  for (Problem *problem : {&rows, &columns}) {
+    if (!takes(problem->request)) continue;
+    problem->draw(random);
+    check(*problem, random, 500);
+  }
 }
 
 TEST_P(Gemm, ComputesInF64WhenAViewIsF64) {
