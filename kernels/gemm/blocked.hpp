@@ -6,10 +6,10 @@
 //
 //   a panel: dword (step, lane) at step · kTileRows + lane          b panel: at step · kTileVectors · kVector + lane
 //
-// A tile of c is one panel of a by one panel of b. Its sums are in registers for a depth, and in c between two depths. k is one
-// depth if c is not f32 or is read. The order of every sum depends on k only, not on the requested part of c. The packed size is
-// bounded. The packed rows of a fill a part of a typical L2 and leave space for two panels of b: the current one, and the next
-// one, which is prefetched. The packed columns of b form a slab that fits in L3.
+// A tile of c is one panel of a by one panel of b. Its sums are in registers for a depth. Between two depths they are in c, or in
+// scratch if c is not f32 or is read; c is then computed area by area. The order of every sum depends on k only, not on the
+// requested part of c. The packed size is bounded. The packed rows of a fill a part of a typical L2 and leave space for two panels
+// of b: the current one, and the next one, which is prefetched. The packed columns of b form a slab that fits in L3.
 //
 // An Isa defines the tile sizes, the vector types and the operations on them; see Avx2 in x86_avx2.cpp.
 #pragma once
@@ -31,11 +31,8 @@ constexpr int64_t kFewRowsBytes = 384 << 10;     // of b, if a is one block that
 constexpr int64_t kLineDwords = 16;
 constexpr int64_t kStepsAtOnce = 16;    // of k, if lanes are adjacent: reads and writes are then short runs
 constexpr int64_t kDepthDwords = 1024;  // a power of two: a depth has full blocks of scales, or a part of one
-
-// Returns whether k may be cut, with the sums in c between two depths.
-inline bool keeps_sums(const GemmRequest &request) {
-  return request.c.format.element == LPT_FORMAT_F32 && request.beta == 0;
-}
+constexpr int64_t kSumRows = 1024;      // of sums in scratch
+constexpr int64_t kSumColumns = 512;
 
 // Sizes of the packed operands, and their addresses in the scratch.
 template <typename Isa>
@@ -48,11 +45,14 @@ struct BlockedLayout {
   uint32_t *b_panels, *a_panels;
   float *row_factors, *column_factors;
   int32_t *starts;  // start values of the sums, if Isa::kHasStarts
+  float *sums;      // of an area between two depths; NULL: they are in c
   size_t scratch_bytes;
 
   explicit BlockedLayout(const GemmRequest &request) {
     constexpr int64_t kMostDepth = kDepthDwords * Isa::kPerDword;
-    const bool is_cut = !Isa::kHasStarts && request.k > kMostDepth && keeps_sums(request);
+    const bool is_sum_in_c = request.c.format.element == LPT_FORMAT_F32 && request.beta == 0;
+    const int64_t most_k = is_sum_in_c ? kMostDepth : 2 * kMostDepth;  // sums in scratch take longer
+    const bool is_cut = !Isa::kHasStarts && request.k > most_k;
     depth = is_cut ? kMostDepth : request.k;
     steps = (depth + Isa::kPerDword - 1) / Isa::kPerDword;
     constexpr int64_t kRowUnit = Isa::kVector * Isa::kPerDword;  // lanes that one decoded vector may hold
@@ -74,6 +74,7 @@ struct BlockedLayout {
     row_factors = parts.take<float>(blocking.row_space);
     column_factors = parts.take<float>(blocking.columns);
     starts = parts.take<int32_t>(Isa::kHasStarts ? blocking.columns : 0);
+    sums = is_cut && !is_sum_in_c ? parts.take<float>(min_i64(request.m, kSumRows) * kSumColumns) : nullptr;
     scratch_bytes = parts.bytes();
   }
 };
@@ -278,8 +279,9 @@ template <typename Isa, int kRows, int kVectors>
 #pragma GCC unroll 4
     for (int v = 0; v < kVectors; ++v) {
       const int64_t column = v * Isa::kVector;
-      sums[i][v] = Isa::read(LPT_FORMAT_F32, epilogue.c + i * epilogue.row_bytes + 4 * column,
-                             greater(epilogue.columns - column, 0));
+      const float *const from = epilogue.sums + i * epilogue.sums_stride + column;
+      sums[i][v] =
+          Isa::read(LPT_FORMAT_F32, reinterpret_cast<const uint8_t *>(from), greater(epilogue.columns - column, 0));
     }
   }
 }
@@ -292,8 +294,8 @@ template <typename Isa, int kRows, int kVectors>
 #pragma GCC unroll 4
     for (int v = 0; v < kVectors; ++v) {
       const int64_t column = v * Isa::kVector;
-      Isa::write(LPT_FORMAT_F32, epilogue.c + i * epilogue.row_bytes + 4 * column, sums[i][v],
-                 greater(epilogue.columns - column, 0));
+      float *const to = epilogue.sums + i * epilogue.sums_stride + column;
+      Isa::write(LPT_FORMAT_F32, reinterpret_cast<uint8_t *>(to), sums[i][v], greater(epilogue.columns - column, 0));
     }
   }
 }
@@ -374,13 +376,11 @@ TileFunction tile_of(int64_t rows, int64_t columns) {
 template <typename Isa>
 struct BlockedGemm {
   const GemmRequest &request;
+  const BlockedLayout<Isa> &layout;
   Operand a, b;
-  BlockedLayout<Isa> layout;
   Depth depth = {};
 
   int64_t steps() const { return (depth.count + Isa::kPerDword - 1) / Isa::kPerDword; }
-  bool is_first() const { return depth.first == 0; }
-  bool is_last() const { return depth.first + depth.count == request.k; }
 
   void pack_columns(int64_t column, int64_t columns) const {
     const int64_t filled = round_up(columns, layout.kPanelColumns);
@@ -409,8 +409,14 @@ struct BlockedGemm {
     epilogue.row_factors = layout.row_factors;
     epilogue.column_factors = layout.column_factors + column;
     epilogue.starts = layout.starts + column;
-    epilogue.is_first_depth = is_first();
-    epilogue.is_last_depth = is_last();
+    epilogue.is_first_depth = depth.first == 0;
+    epilogue.is_last_depth = depth.first + depth.count == request.k;
+    epilogue.sums = reinterpret_cast<float *>(epilogue.c);
+    epilogue.sums_stride = request.c.row_stride;
+    if (layout.sums != nullptr) {
+      epilogue.sums = layout.sums + area.row * kSumColumns + area.column;
+      epilogue.sums_stride = kSumColumns;
+    }
     const int64_t end = min_i64(request.n, area.slab + layout.blocking.columns);
     const bool is_end = area.column + area.columns == end;
     const uint32_t *const next = is_end ? layout.b_panels : b_panel + layout.kPanelColumns * steps;
@@ -422,6 +428,7 @@ struct BlockedGemm {
                                                                            next + line * kLineDwords, steps, epilogue);
       epilogue.c += Isa::kTileRows * epilogue.row_bytes;
       epilogue.row_factors += Isa::kTileRows;
+      epilogue.sums += Isa::kTileRows * epilogue.sums_stride;
     }
   }
 
@@ -443,19 +450,35 @@ struct BlockedGemm {
 };
 
 template <typename Isa>
-void multiply(const GemmRequest &request) {
+void multiply_part(const GemmRequest &request, const BlockedLayout<Isa> &layout) {
   ValueTable a_values, b_values;
   BlockedGemm<Isa> gemm = {
       .request = request,
+      .layout = layout,
       .a = operand_of(request.a, !request.is_a_transposed, request.first_row, request.k, a_values),
-      .b = operand_of(request.b, request.is_b_transposed, request.first_column, request.k, b_values),
-      .layout = BlockedLayout<Isa>(request)};  // last: packing copies the operands, which are then in the cache
+      .b = operand_of(request.b, request.is_b_transposed, request.first_column, request.k, b_values)};
   if (Isa::kHasStarts) gemm.a.flip = 0x80;
   do {
-    gemm.depth.count = min_i64(request.k - gemm.depth.first, gemm.layout.depth);
-    run_driver(request, gemm.layout.blocking, gemm);
+    gemm.depth.count = min_i64(request.k - gemm.depth.first, layout.depth);
+    run_driver(request, layout.blocking, gemm);
     gemm.depth.first += gemm.depth.count;
   } while (gemm.depth.first < request.k);
+}
+
+template <typename Isa>
+void multiply(const GemmRequest &request) {
+  const BlockedLayout<Isa> layout(request);
+  if (layout.sums == nullptr) return multiply_part(request, layout);
+  GemmRequest area = request;
+  for (int64_t row = 0; row < request.m; row += kSumRows) {
+    area.first_row = request.first_row + row;
+    area.m = min_i64(request.m - row, kSumRows);
+    for (int64_t column = 0; column < request.n; column += kSumColumns) {
+      area.first_column = request.first_column + column;
+      area.n = min_i64(request.n - column, kSumColumns);
+      multiply_part(area, layout);
+    }
+  }
 }
 
 template <typename Isa>

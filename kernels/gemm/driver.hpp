@@ -97,7 +97,9 @@ struct TileEpilogue {
   const int32_t *starts;        // start values of the sums, if the kernel has them
   const float *bias;            // NULL: none
   float beta;
-  bool is_first_depth, is_last_depth;  // if k is cut: sums are in c between two depths
+  bool is_first_depth, is_last_depth;
+  float *sums;          // between two depths
+  int64_t sums_stride;  // elements per row
 };
 
 // Returns the epilogue of the tiles that begin in the first row and column of the area. The caller sets the factors.
@@ -116,7 +118,9 @@ inline TileEpilogue epilogue_of(const GemmRequest &request, const GemmArea &area
           .bias = request.bias == nullptr ? nullptr : static_cast<const float *>(request.bias) + column,
           .beta = static_cast<float>(request.beta),
           .is_first_depth = true,
-          .is_last_depth = true};
+          .is_last_depth = true,
+          .sums = nullptr,
+          .sums_stride = 0};
 }
 
 }  // namespace
