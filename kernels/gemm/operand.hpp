@@ -218,6 +218,23 @@ inline float scale_at(const Operand &operand, int64_t row, int64_t column) {
   return read_scale(operand.scale_format, operand.scales, index);
 }
 
+// The codes of the five digits of every byte, one code per byte.
+struct DigitCodes {
+  uint64_t codes[256];
+};
+
+constexpr DigitCodes digit_codes() {
+  DigitCodes table = {};
+  for (uint32_t byte = 0; byte < 256; ++byte) {
+    for (uint32_t i = 0, digits = byte; i < 5; ++i, digits /= 3) {
+      table.codes[byte] |= uint64_t{digits % 3 == 2 ? 3 : digits % 3} << 8 * i;
+    }
+  }
+  return table;
+}
+
+constexpr DigitCodes kDigitCodes = digit_codes();
+
 // Unpacks up to 32 adjacent codes to bytes. Except for ternary elements, the first code must begin at a byte boundary.
 [[gnu::noinline]] inline void read_codes(const Operand &operand, int64_t index, int64_t count, uint8_t (&codes)[32]) {
   const int32_t bits = operand.bits;
@@ -226,9 +243,11 @@ inline float scale_at(const Operand &operand, int64_t row, int64_t column) {
     return;
   }
   if (operand.element.is_ternary) {
-    for (int64_t i = 0; i < count; ++i) {
-      codes[i] = static_cast<uint8_t>(load_code(operand.element, operand.data, operand.first_digit + index + i));
-    }
+    uint8_t digits[4 + 32 + 8];  // before the first code, and after the last one
+    const int64_t first = operand.first_digit + index, skipped = first % 5;
+    const uint8_t *from = operand.data + first / 5;
+    for (int64_t at = 0; at < skipped + count; at += 5) memcpy(digits + at, &kDigitCodes.codes[*from++], 8);
+    memcpy(codes, digits + skipped, static_cast<size_t>(count));
     return;
   }
   const uint8_t *from = operand.data + index * bits / 8;
