@@ -281,12 +281,39 @@ Calibration calibrate(lpt_context *context, const ModelConfig &config, const Mod
   return calibration;
 }
 
+namespace {
+
+constexpr int32_t kClips = 64;  // of EXAQ to try
+constexpr double kClipStep = -0.25;
+constexpr int64_t kRowsPerSample = 16;  // rows of scores; one of them is measured
+
+// Adds the divergence of the probabilities of a row with rounded arguments from those without, for each clip.
+void add_divergences(std::span<const float> row, int32_t bits, std::vector<double> &divergences) {
+  const auto last = static_cast<double>((1 << bits) - 1);
+  const double top = static_cast<double>(*std::max_element(row.begin(), row.end()));
+  double total = 0.0;
+  std::vector<double> numerators;
+  for (const float score : row) total += numerators.emplace_back(std::exp(static_cast<double>(score) - top));
+  for (size_t clip = 0; clip < divergences.size(); ++clip) {
+    const double step = -kClipStep * static_cast<double>(clip + 1) / last;
+    std::vector<double> levels;
+    for (int32_t level = 0; level < 1 << bits; ++level) levels.push_back(std::exp(-level * step));
+    double rounded_total = 0.0, difference = 0.0;
+    for (size_t i = 0; i < row.size(); ++i) {
+      const double argument = static_cast<double>(row[i]) - top;
+      const double level = std::min(last, std::nearbyint(-argument / step));  // of NaN: the last
+      rounded_total += levels[static_cast<size_t>(level)];
+      difference += numerators[i] * (argument + level * step);
+    }
+    divergences[clip] += difference / total + std::log(rounded_total / total);
+  }
+}
+
+}  // namespace
+
 std::vector<double> measure_clips(lpt_context *context, const ModelConfig &config, const ModelWeights &weights,
                                   const std::vector<Window> &windows, int32_t bits, const Report &report) {
-  struct Sums {
-    double count = 0.0, arguments = 0.0, squares = 0.0;
-  };
-  std::vector<Sums> sums(static_cast<size_t>(config.layers));
+  std::vector<std::vector<double>> divergences(static_cast<size_t>(config.layers), std::vector<double>(kClips));
   int64_t longest = 1;
   for (const Window &window : windows) longest = std::max(longest, std::ssize(window));
   Decoder decoder(context, config, weights, kInF32, longest);
@@ -302,16 +329,10 @@ std::vector<double> measure_clips(lpt_context *context, const ModelConfig &confi
       const Tensor key = view_of(context, keys, {0, shared * width}, {rows, width});
       check(context, lpt_gemm(context, query.get(), key.get(), &options, scores.get()));
       const std::span<float> values = values_of(scores.get());
-      for (int64_t i = 0; i < rows; ++i) {
+      for (int64_t i = (head + 1) % kRowsPerSample; i < rows; i += kRowsPerSample) {
         const int64_t first = config.window == 0 ? 0 : std::max<int64_t>(i + 1 - config.window, 0);
         const auto row = values.subspan(static_cast<size_t>(i * rows + first), static_cast<size_t>(i + 1 - first));
-        const float top = *std::max_element(row.begin(), row.end());
-        for (const float score : row) {
-          const double argument = static_cast<double>(score) - static_cast<double>(top);
-          sums[layer].arguments += argument;
-          sums[layer].squares += argument * argument;
-        }
-        sums[layer].count += static_cast<double>(row.size());
+        add_divergences(row, bits, divergences[layer]);
       }
     }
   };
@@ -320,13 +341,10 @@ std::vector<double> measure_clips(lpt_context *context, const ModelConfig &confi
     decoder.forward(windows[i]);
     report(i + 1);
   }
-  // Of arXiv 2410.03185, as lpt/research/exaq.h has them.
-  constexpr double kSlopes[] = {1.66, 1.75, 1.83}, kOffsets[] = {1.85, 2.06, 2.27};
   std::vector<double> clips;
-  for (const Sums &layer : sums) {
-    const double mean = layer.arguments / layer.count;
-    const double deviation = std::sqrt(std::max(layer.squares / layer.count - mean * mean, 0.0));
-    clips.push_back(-kSlopes[bits - 2] * deviation - kOffsets[bits - 2]);
+  for (const std::vector<double> &layer : divergences) {
+    const auto least = std::min_element(layer.begin(), layer.end());
+    clips.push_back(kClipStep * static_cast<double>(least - layer.begin() + 1));
   }
   return clips;
 }

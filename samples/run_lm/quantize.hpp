@@ -47,7 +47,8 @@ void check_not_quantized(const ModelWeights &weights);
 Calibration calibrate(lpt_context *context, const ModelConfig &config, const ModelWeights &weights,
                       const std::vector<Window> &windows, const Report &report);
 
-// Returns the clip of EXAQ for each layer: of the deviation of the arguments of exp in attention, of the model in f32.
+// Returns the clip of EXAQ for each layer: that of the smallest divergence of the probabilities of attention, of the model in
+// f32. The published rule, a clip of the deviation of all arguments, ignores that probabilities are normalized.
 std::vector<double> measure_clips(lpt_context *context, const ModelConfig &config, const ModelWeights &weights,
                                   const std::vector<Window> &windows, int32_t bits, const Report &report);
 
