@@ -11,7 +11,8 @@ Usage: make_bindings.py write|check [ROOT]
   bindings/rust/lpt/src/kinds.rs         types of enumerations
   bindings/csharp/Lpt/Kinds.cs           enumerations
   bindings/csharp/Lpt/Structs.cs         structs, and the defaults of option structs
-  bindings/csharp/Lpt/Native.cs          handles as SafeHandles, and functions
+  bindings/csharp/Lpt/Handles.cs         opaque types as SafeHandles
+  bindings/csharp/Lpt/Native.cs          functions
   bindings/julia/LPT/src/lib/*.jl        constants and their types, structs, functions
 """
 import difflib
@@ -243,16 +244,15 @@ def csharp_structs(header):
                   f"    public unsafe struct {name}", "    {"]
         lines += [f"        {csharp_member(header, member)}" for member in struct.members]
         if struct.name in with_defaults:
-            lines += ["", "        /// <summary>Returns the defaults of the library.</summary>", f"        public static {name} Default()",
-                      "        {", f"            var value = default({name});",
-                      f'            Text.Initialize("{struct.name}", &value, sizeof({name}));', "            return value;",
-                      "        }"]
+            lines += ["", "        /// <summary>Returns the defaults of the library.</summary>",
+                      f"        public static {name} Default() {{ var value = default({name}); "
+                      f'Text.Initialize("{struct.name}", &value, sizeof({name})); return value; }}']
         lines += ["    }", ""]
     return lines[:-1] + ["}"]
 
 
-def csharp_native(header):
-    lines = csharp_file("Handles and functions", "System", "System.Runtime.InteropServices")
+def csharp_handles(header):
+    lines = csharp_file("Opaque types", "System")
     for opaque, brief in header.opaques:
         name = pascal(opaque)
         lines += [f"    /// <summary>{escaped(brief)}</summary>", f"    public sealed partial class {name} : Handle", "    {",
@@ -260,6 +260,11 @@ def csharp_native(header):
                   f"        public static readonly {name} None = new {name}(IntPtr.Zero);",
                   f"        internal {name}(IntPtr raw) : base(raw) {{ }}",
                   f"        protected override void Destroy() {{ Native.{opaque}_destroy(handle); }}", "    }", ""]
+    return lines[:-1] + ["}"]
+
+
+def csharp_native(header):
+    lines = csharp_file("Functions", "System", "System.Runtime.InteropServices")
     lines += ["    /// <summary>The functions of lpt.h. All arguments are numbers, pointers, or handles.</summary>",
               "    public static unsafe partial class Native", "    {", '        internal const string Library = "lpt";', "",
               "#if NET7_0_OR_GREATER"]
@@ -353,6 +358,7 @@ FILES = {
     "bindings/rust/lpt/src/kinds.rs": rust_kinds,
     "bindings/csharp/Lpt/Kinds.cs": csharp_kinds,
     "bindings/csharp/Lpt/Structs.cs": csharp_structs,
+    "bindings/csharp/Lpt/Handles.cs": csharp_handles,
     "bindings/csharp/Lpt/Native.cs": csharp_native,
     "bindings/julia/LPT/src/lib/kinds.jl": julia_kinds,
     "bindings/julia/LPT/src/lib/structs.jl": julia_struct_types,

@@ -34,12 +34,7 @@ namespace Lpt
         public fixed byte Reason[512];
 
         /// <summary>Returns the defaults of the library.</summary>
-        public static DeviceInfo Default()
-        {
-            var value = default(DeviceInfo);
-            Text.Initialize("lpt_device_info", &value, sizeof(DeviceInfo));
-            return value;
-        }
+        public static DeviceInfo Default() { var value = default(DeviceInfo); Text.Initialize("lpt_device_info", &value, sizeof(DeviceInfo)); return value; }
     }
 
     /// <summary>Options of lpt_context_create().</summary>
@@ -69,12 +64,7 @@ namespace Lpt
         public IntPtr DeviceAllocatorUser;
 
         /// <summary>Returns the defaults of the library.</summary>
-        public static ContextOptions Default()
-        {
-            var value = default(ContextOptions);
-            Text.Initialize("lpt_context_options", &value, sizeof(ContextOptions));
-            return value;
-        }
+        public static ContextOptions Default() { var value = default(ContextOptions); Text.Initialize("lpt_context_options", &value, sizeof(ContextOptions)); return value; }
     }
 
     /// <summary>Work of one kernel while a profile was recorded.</summary>
@@ -90,12 +80,7 @@ namespace Lpt
         public double Flops;
 
         /// <summary>Returns the defaults of the library.</summary>
-        public static ProfileEntry Default()
-        {
-            var value = default(ProfileEntry);
-            Text.Initialize("lpt_profile_entry", &value, sizeof(ProfileEntry));
-            return value;
-        }
+        public static ProfileEntry Default() { var value = default(ProfileEntry); Text.Initialize("lpt_profile_entry", &value, sizeof(ProfileEntry)); return value; }
     }
 
     /// <summary>The parts of a format.</summary>
@@ -120,12 +105,7 @@ namespace Lpt
         public int SparseOf;
 
         /// <summary>Returns the defaults of the library.</summary>
-        public static FormatDescription Default()
-        {
-            var value = default(FormatDescription);
-            Text.Initialize("lpt_format_description", &value, sizeof(FormatDescription));
-            return value;
-        }
+        public static FormatDescription Default() { var value = default(FormatDescription); Text.Initialize("lpt_format_description", &value, sizeof(FormatDescription)); return value; }
     }
 
     /// <summary>Format, memory and shape of a tensor.</summary>
@@ -144,12 +124,7 @@ namespace Lpt
         public Flags Flags;
 
         /// <summary>Returns the defaults of the library.</summary>
-        public static TensorDescription Default()
-        {
-            var value = default(TensorDescription);
-            Text.Initialize("lpt_tensor_description", &value, sizeof(TensorDescription));
-            return value;
-        }
+        public static TensorDescription Default() { var value = default(TensorDescription); Text.Initialize("lpt_tensor_description", &value, sizeof(TensorDescription)); return value; }
     }
 
     /// <summary>Options of lpt_quantize() and lpt_fake_quantize().</summary>
@@ -173,12 +148,7 @@ namespace Lpt
         public IntPtr Statistics;
 
         /// <summary>Returns the defaults of the library.</summary>
-        public static QuantizeOptions Default()
-        {
-            var value = default(QuantizeOptions);
-            Text.Initialize("lpt_quantize_options", &value, sizeof(QuantizeOptions));
-            return value;
-        }
+        public static QuantizeOptions Default() { var value = default(QuantizeOptions); Text.Initialize("lpt_quantize_options", &value, sizeof(QuantizeOptions)); return value; }
     }
 
     /// <summary>Sums over the casts since the statistics were created or reset.</summary>
@@ -195,12 +165,7 @@ namespace Lpt
         public double SquaredError;
 
         /// <summary>Returns the defaults of the library.</summary>
-        public static StatisticsInfo Default()
-        {
-            var value = default(StatisticsInfo);
-            Text.Initialize("lpt_statistics_info", &value, sizeof(StatisticsInfo));
-            return value;
-        }
+        public static StatisticsInfo Default() { var value = default(StatisticsInfo); Text.Initialize("lpt_statistics_info", &value, sizeof(StatisticsInfo)); return value; }
     }
 
     /// <summary>Options of lpt_dequantize().</summary>
@@ -211,12 +176,7 @@ namespace Lpt
         public Flags Flags;
 
         /// <summary>Returns the defaults of the library.</summary>
-        public static DequantizeOptions Default()
-        {
-            var value = default(DequantizeOptions);
-            Text.Initialize("lpt_dequantize_options", &value, sizeof(DequantizeOptions));
-            return value;
-        }
+        public static DequantizeOptions Default() { var value = default(DequantizeOptions); Text.Initialize("lpt_dequantize_options", &value, sizeof(DequantizeOptions)); return value; }
     }
 
     /// <summary>Options of lpt_hadamard().</summary>
@@ -230,12 +190,7 @@ namespace Lpt
         public IntPtr Signs;
 
         /// <summary>Returns the defaults of the library.</summary>
-        public static HadamardOptions Default()
-        {
-            var value = default(HadamardOptions);
-            Text.Initialize("lpt_hadamard_options", &value, sizeof(HadamardOptions));
-            return value;
-        }
+        public static HadamardOptions Default() { var value = default(HadamardOptions); Text.Initialize("lpt_hadamard_options", &value, sizeof(HadamardOptions)); return value; }
     }
 
     /// <summary>Options of lpt_convert().</summary>
@@ -247,12 +202,7 @@ namespace Lpt
         public IntPtr Statistics;
 
         /// <summary>Returns the defaults of the library.</summary>
-        public static ConvertOptions Default()
-        {
-            var value = default(ConvertOptions);
-            Text.Initialize("lpt_convert_options", &value, sizeof(ConvertOptions));
-            return value;
-        }
+        public static ConvertOptions Default() { var value = default(ConvertOptions); Text.Initialize("lpt_convert_options", &value, sizeof(ConvertOptions)); return value; }
     }
 
     /// <summary>Options of lpt_scaler_create().</summary>
@@ -268,12 +218,7 @@ namespace Lpt
         public float HistoryDecay;
 
         /// <summary>Returns the defaults of the library.</summary>
-        public static ScalerOptions Default()
-        {
-            var value = default(ScalerOptions);
-            Text.Initialize("lpt_scaler_options", &value, sizeof(ScalerOptions));
-            return value;
-        }
+        public static ScalerOptions Default() { var value = default(ScalerOptions); Text.Initialize("lpt_scaler_options", &value, sizeof(ScalerOptions)); return value; }
     }
 
     /// <summary>State of a scaler, as lpt_scaler_read() returns it.</summary>
@@ -286,12 +231,7 @@ namespace Lpt
         public long UpdateCount;
 
         /// <summary>Returns the defaults of the library.</summary>
-        public static ScalerInfo Default()
-        {
-            var value = default(ScalerInfo);
-            Text.Initialize("lpt_scaler_info", &value, sizeof(ScalerInfo));
-            return value;
-        }
+        public static ScalerInfo Default() { var value = default(ScalerInfo); Text.Initialize("lpt_scaler_info", &value, sizeof(ScalerInfo)); return value; }
     }
 
     /// <summary>Options of lpt_sparse_fit().</summary>
@@ -305,12 +245,7 @@ namespace Lpt
         public double Damping;
 
         /// <summary>Returns the defaults of the library.</summary>
-        public static SparseFitOptions Default()
-        {
-            var value = default(SparseFitOptions);
-            Text.Initialize("lpt_sparse_fit_options", &value, sizeof(SparseFitOptions));
-            return value;
-        }
+        public static SparseFitOptions Default() { var value = default(SparseFitOptions); Text.Initialize("lpt_sparse_fit_options", &value, sizeof(SparseFitOptions)); return value; }
     }
 
     /// <summary>Result of a fit: squared errors of the outputs, relative to the sum of squares of the outputs.</summary>
@@ -323,12 +258,7 @@ namespace Lpt
         public long IterationCount;
 
         /// <summary>Returns the defaults of the library.</summary>
-        public static SparseFitInfo Default()
-        {
-            var value = default(SparseFitInfo);
-            Text.Initialize("lpt_sparse_fit_info", &value, sizeof(SparseFitInfo));
-            return value;
-        }
+        public static SparseFitInfo Default() { var value = default(SparseFitInfo); Text.Initialize("lpt_sparse_fit_info", &value, sizeof(SparseFitInfo)); return value; }
     }
 
     /// <summary>Options of lpt_calibration_create().</summary>
@@ -341,12 +271,7 @@ namespace Lpt
         public int HasCrossGram;
 
         /// <summary>Returns the defaults of the library.</summary>
-        public static CalibrationOptions Default()
-        {
-            var value = default(CalibrationOptions);
-            Text.Initialize("lpt_calibration_options", &value, sizeof(CalibrationOptions));
-            return value;
-        }
+        public static CalibrationOptions Default() { var value = default(CalibrationOptions); Text.Initialize("lpt_calibration_options", &value, sizeof(CalibrationOptions)); return value; }
     }
 
     /// <summary>Statistics over all columns.</summary>
@@ -360,12 +285,7 @@ namespace Lpt
         public double MeanSquare;
 
         /// <summary>Returns the defaults of the library.</summary>
-        public static CalibrationInfo Default()
-        {
-            var value = default(CalibrationInfo);
-            Text.Initialize("lpt_calibration_info", &value, sizeof(CalibrationInfo));
-            return value;
-        }
+        public static CalibrationInfo Default() { var value = default(CalibrationInfo); Text.Initialize("lpt_calibration_info", &value, sizeof(CalibrationInfo)); return value; }
     }
 
     /// <summary>Options of lpt_weights_fit().</summary>
@@ -385,12 +305,7 @@ namespace Lpt
         public Format InputFormat;
 
         /// <summary>Returns the defaults of the library.</summary>
-        public static WeightsFitOptions Default()
-        {
-            var value = default(WeightsFitOptions);
-            Text.Initialize("lpt_weights_fit_options", &value, sizeof(WeightsFitOptions));
-            return value;
-        }
+        public static WeightsFitOptions Default() { var value = default(WeightsFitOptions); Text.Initialize("lpt_weights_fit_options", &value, sizeof(WeightsFitOptions)); return value; }
     }
 
     /// <summary>Result of lpt_weights_fit(): squared errors of the outputs, relative to the sum of squares of the outputs.</summary>
@@ -407,12 +322,7 @@ namespace Lpt
         public int Reserved;
 
         /// <summary>Returns the defaults of the library.</summary>
-        public static WeightsFitInfo Default()
-        {
-            var value = default(WeightsFitInfo);
-            Text.Initialize("lpt_weights_fit_info", &value, sizeof(WeightsFitInfo));
-            return value;
-        }
+        public static WeightsFitInfo Default() { var value = default(WeightsFitInfo); Text.Initialize("lpt_weights_fit_info", &value, sizeof(WeightsFitInfo)); return value; }
     }
 
     /// <summary>Result of lpt_format_choose().</summary>
@@ -425,12 +335,7 @@ namespace Lpt
         public long Bytes;
 
         /// <summary>Returns the defaults of the library.</summary>
-        public static FormatChooseInfo Default()
-        {
-            var value = default(FormatChooseInfo);
-            Text.Initialize("lpt_format_choose_info", &value, sizeof(FormatChooseInfo));
-            return value;
-        }
+        public static FormatChooseInfo Default() { var value = default(FormatChooseInfo); Text.Initialize("lpt_format_choose_info", &value, sizeof(FormatChooseInfo)); return value; }
     }
 
     /// <summary>Options of lpt_gemm(), lpt_gemm_grouped() and lpt_gemm_plan_create().</summary>
@@ -452,12 +357,7 @@ namespace Lpt
         public IntPtr Emulation;
 
         /// <summary>Returns the defaults of the library.</summary>
-        public static GemmOptions Default()
-        {
-            var value = default(GemmOptions);
-            Text.Initialize("lpt_gemm_options", &value, sizeof(GemmOptions));
-            return value;
-        }
+        public static GemmOptions Default() { var value = default(GemmOptions); Text.Initialize("lpt_gemm_options", &value, sizeof(GemmOptions)); return value; }
     }
 
     /// <summary>Properties of a plan, as lpt_gemm_plan_read() returns them.</summary>
@@ -473,12 +373,7 @@ namespace Lpt
         public fixed byte Kernel[64];
 
         /// <summary>Returns the defaults of the library.</summary>
-        public static GemmPlanInfo Default()
-        {
-            var value = default(GemmPlanInfo);
-            Text.Initialize("lpt_gemm_plan_info", &value, sizeof(GemmPlanInfo));
-            return value;
-        }
+        public static GemmPlanInfo Default() { var value = default(GemmPlanInfo); Text.Initialize("lpt_gemm_plan_info", &value, sizeof(GemmPlanInfo)); return value; }
     }
 
     /// <summary>Optional operands of lpt_gemm_plan_run(), as in lpt_gemm_options.</summary>
@@ -491,12 +386,7 @@ namespace Lpt
         public IntPtr Quantize;
 
         /// <summary>Returns the defaults of the library.</summary>
-        public static GemmOperands Default()
-        {
-            var value = default(GemmOperands);
-            Text.Initialize("lpt_gemm_operands", &value, sizeof(GemmOperands));
-            return value;
-        }
+        public static GemmOperands Default() { var value = default(GemmOperands); Text.Initialize("lpt_gemm_operands", &value, sizeof(GemmOperands)); return value; }
     }
 
     /// <summary>Options of lpt_sparse_mask_select(); lpt_sparse_order() and lpt_recipe_set_sparsity() use them too.</summary>
@@ -518,12 +408,7 @@ namespace Lpt
         public IntPtr Importance;
 
         /// <summary>Returns the defaults of the library.</summary>
-        public static SparseOptions Default()
-        {
-            var value = default(SparseOptions);
-            Text.Initialize("lpt_sparse_options", &value, sizeof(SparseOptions));
-            return value;
-        }
+        public static SparseOptions Default() { var value = default(SparseOptions); Text.Initialize("lpt_sparse_options", &value, sizeof(SparseOptions)); return value; }
     }
 
     /// <summary>Statistics of a selection; energies and the variance cover finite elements only.</summary>
@@ -539,12 +424,7 @@ namespace Lpt
         public double Variance;
 
         /// <summary>Returns the defaults of the library.</summary>
-        public static SparseInfo Default()
-        {
-            var value = default(SparseInfo);
-            Text.Initialize("lpt_sparse_info", &value, sizeof(SparseInfo));
-            return value;
-        }
+        public static SparseInfo Default() { var value = default(SparseInfo); Text.Initialize("lpt_sparse_info", &value, sizeof(SparseInfo)); return value; }
     }
 
     /// <summary>Options of lpt_weights_pack() and lpt_weights_order().</summary>
@@ -561,12 +441,7 @@ namespace Lpt
         public int Reserved;
 
         /// <summary>Returns the defaults of the library.</summary>
-        public static WeightsOptions Default()
-        {
-            var value = default(WeightsOptions);
-            Text.Initialize("lpt_weights_options", &value, sizeof(WeightsOptions));
-            return value;
-        }
+        public static WeightsOptions Default() { var value = default(WeightsOptions); Text.Initialize("lpt_weights_options", &value, sizeof(WeightsOptions)); return value; }
     }
 
     /// <summary>Options of lpt_rotary_frequencies().</summary>
@@ -586,12 +461,7 @@ namespace Lpt
         public double HighFrequencyFactor;
 
         /// <summary>Returns the defaults of the library.</summary>
-        public static RotaryScaling Default()
-        {
-            var value = default(RotaryScaling);
-            Text.Initialize("lpt_rotary_scaling", &value, sizeof(RotaryScaling));
-            return value;
-        }
+        public static RotaryScaling Default() { var value = default(RotaryScaling); Text.Initialize("lpt_rotary_scaling", &value, sizeof(RotaryScaling)); return value; }
     }
 
     /// <summary>Options of lpt_rotary().</summary>
@@ -607,12 +477,7 @@ namespace Lpt
         public double Scale;
 
         /// <summary>Returns the defaults of the library.</summary>
-        public static RotaryOptions Default()
-        {
-            var value = default(RotaryOptions);
-            Text.Initialize("lpt_rotary_options", &value, sizeof(RotaryOptions));
-            return value;
-        }
+        public static RotaryOptions Default() { var value = default(RotaryOptions); Text.Initialize("lpt_rotary_options", &value, sizeof(RotaryOptions)); return value; }
     }
 
     /// <summary>Options of lpt_attention_forward() and lpt_attention_backward().</summary>
@@ -632,12 +497,7 @@ namespace Lpt
         public IntPtr Exaq;
 
         /// <summary>Returns the defaults of the library.</summary>
-        public static AttentionOptions Default()
-        {
-            var value = default(AttentionOptions);
-            Text.Initialize("lpt_attention_options", &value, sizeof(AttentionOptions));
-            return value;
-        }
+        public static AttentionOptions Default() { var value = default(AttentionOptions); Text.Initialize("lpt_attention_options", &value, sizeof(AttentionOptions)); return value; }
     }
 
     /// <summary>Options of lpt_kv_cache_create().</summary>
@@ -659,12 +519,7 @@ namespace Lpt
         public double ValueScale;
 
         /// <summary>Returns the defaults of the library.</summary>
-        public static KvCacheOptions Default()
-        {
-            var value = default(KvCacheOptions);
-            Text.Initialize("lpt_kv_cache_options", &value, sizeof(KvCacheOptions));
-            return value;
-        }
+        public static KvCacheOptions Default() { var value = default(KvCacheOptions); Text.Initialize("lpt_kv_cache_options", &value, sizeof(KvCacheOptions)); return value; }
     }
 
     /// <summary>Options of lpt_recipe_set_gemm(): how a GEMM uses its two casts.</summary>
@@ -683,12 +538,7 @@ namespace Lpt
         public int Reserved;
 
         /// <summary>Returns the defaults of the library.</summary>
-        public static LinearGemmOptions Default()
-        {
-            var value = default(LinearGemmOptions);
-            Text.Initialize("lpt_linear_gemm_options", &value, sizeof(LinearGemmOptions));
-            return value;
-        }
+        public static LinearGemmOptions Default() { var value = default(LinearGemmOptions); Text.Initialize("lpt_linear_gemm_options", &value, sizeof(LinearGemmOptions)); return value; }
     }
 
     /// <summary>Shape of a linear layer.</summary>
@@ -700,12 +550,7 @@ namespace Lpt
         public long OutputColumns;
 
         /// <summary>Returns the defaults of the library.</summary>
-        public static LinearShape Default()
-        {
-            var value = default(LinearShape);
-            Text.Initialize("lpt_linear_shape", &value, sizeof(LinearShape));
-            return value;
-        }
+        public static LinearShape Default() { var value = default(LinearShape); Text.Initialize("lpt_linear_shape", &value, sizeof(LinearShape)); return value; }
     }
 
     /// <summary>Options of lpt_linear_prepare(), lpt_linear_forward() and lpt_linear_backward().</summary>
@@ -724,12 +569,7 @@ namespace Lpt
         public IntPtr Plan;
 
         /// <summary>Returns the defaults of the library.</summary>
-        public static LinearOptions Default()
-        {
-            var value = default(LinearOptions);
-            Text.Initialize("lpt_linear_options", &value, sizeof(LinearOptions));
-            return value;
-        }
+        public static LinearOptions Default() { var value = default(LinearOptions); Text.Initialize("lpt_linear_options", &value, sizeof(LinearOptions)); return value; }
     }
 
     /// <summary>Options of lpt_loss_scaler_create().</summary>
@@ -745,12 +585,7 @@ namespace Lpt
         public double MaxScale;
 
         /// <summary>Returns the defaults of the library.</summary>
-        public static LossScalerOptions Default()
-        {
-            var value = default(LossScalerOptions);
-            Text.Initialize("lpt_loss_scaler_options", &value, sizeof(LossScalerOptions));
-            return value;
-        }
+        public static LossScalerOptions Default() { var value = default(LossScalerOptions); Text.Initialize("lpt_loss_scaler_options", &value, sizeof(LossScalerOptions)); return value; }
     }
 
     /// <summary>State of a loss scaler, as lpt_loss_scaler_read() returns it.</summary>
@@ -765,12 +600,7 @@ namespace Lpt
         public int Reserved;
 
         /// <summary>Returns the defaults of the library.</summary>
-        public static LossScalerInfo Default()
-        {
-            var value = default(LossScalerInfo);
-            Text.Initialize("lpt_loss_scaler_info", &value, sizeof(LossScalerInfo));
-            return value;
-        }
+        public static LossScalerInfo Default() { var value = default(LossScalerInfo); Text.Initialize("lpt_loss_scaler_info", &value, sizeof(LossScalerInfo)); return value; }
     }
 
     /// <summary>Options of lpt_embedding_forward() and lpt_embedding_backward().</summary>
@@ -784,12 +614,7 @@ namespace Lpt
         public int Reserved;
 
         /// <summary>Returns the defaults of the library.</summary>
-        public static EmbeddingOptions Default()
-        {
-            var value = default(EmbeddingOptions);
-            Text.Initialize("lpt_embedding_options", &value, sizeof(EmbeddingOptions));
-            return value;
-        }
+        public static EmbeddingOptions Default() { var value = default(EmbeddingOptions); Text.Initialize("lpt_embedding_options", &value, sizeof(EmbeddingOptions)); return value; }
     }
 
     /// <summary>Options of lpt_swiglu_forward() and lpt_swiglu_backward().</summary>
@@ -802,12 +627,7 @@ namespace Lpt
         public int Reserved;
 
         /// <summary>Returns the defaults of the library.</summary>
-        public static SwigluOptions Default()
-        {
-            var value = default(SwigluOptions);
-            Text.Initialize("lpt_swiglu_options", &value, sizeof(SwigluOptions));
-            return value;
-        }
+        public static SwigluOptions Default() { var value = default(SwigluOptions); Text.Initialize("lpt_swiglu_options", &value, sizeof(SwigluOptions)); return value; }
     }
 
     /// <summary>Options of lpt_rmsnorm_forward(), lpt_rmsnorm_forward_sum() and lpt_rmsnorm_backward().</summary>
@@ -822,12 +642,7 @@ namespace Lpt
         public IntPtr ResidualGradient;
 
         /// <summary>Returns the defaults of the library.</summary>
-        public static RmsnormOptions Default()
-        {
-            var value = default(RmsnormOptions);
-            Text.Initialize("lpt_rmsnorm_options", &value, sizeof(RmsnormOptions));
-            return value;
-        }
+        public static RmsnormOptions Default() { var value = default(RmsnormOptions); Text.Initialize("lpt_rmsnorm_options", &value, sizeof(RmsnormOptions)); return value; }
     }
 
     /// <summary>Options of lpt_layernorm_forward() and lpt_layernorm_backward().</summary>
@@ -842,12 +657,7 @@ namespace Lpt
         public IntPtr ResidualGradient;
 
         /// <summary>Returns the defaults of the library.</summary>
-        public static LayernormOptions Default()
-        {
-            var value = default(LayernormOptions);
-            Text.Initialize("lpt_layernorm_options", &value, sizeof(LayernormOptions));
-            return value;
-        }
+        public static LayernormOptions Default() { var value = default(LayernormOptions); Text.Initialize("lpt_layernorm_options", &value, sizeof(LayernormOptions)); return value; }
     }
 
     /// <summary>Options of lpt_softmax_forward() and lpt_softmax_backward().</summary>
@@ -861,12 +671,7 @@ namespace Lpt
         public int Reserved;
 
         /// <summary>Returns the defaults of the library.</summary>
-        public static SoftmaxOptions Default()
-        {
-            var value = default(SoftmaxOptions);
-            Text.Initialize("lpt_softmax_options", &value, sizeof(SoftmaxOptions));
-            return value;
-        }
+        public static SoftmaxOptions Default() { var value = default(SoftmaxOptions); Text.Initialize("lpt_softmax_options", &value, sizeof(SoftmaxOptions)); return value; }
     }
 
     /// <summary>Options of lpt_cross_entropy_forward() and lpt_cross_entropy_backward(); the same on all ranks.</summary>
@@ -882,12 +687,7 @@ namespace Lpt
         public int Reserved;
 
         /// <summary>Returns the defaults of the library.</summary>
-        public static CrossEntropyOptions Default()
-        {
-            var value = default(CrossEntropyOptions);
-            Text.Initialize("lpt_cross_entropy_options", &value, sizeof(CrossEntropyOptions));
-            return value;
-        }
+        public static CrossEntropyOptions Default() { var value = default(CrossEntropyOptions); Text.Initialize("lpt_cross_entropy_options", &value, sizeof(CrossEntropyOptions)); return value; }
     }
 
     /// <summary>Options of lpt_optimizer_create().</summary>
@@ -905,12 +705,7 @@ namespace Lpt
         public int Reserved;
 
         /// <summary>Returns the defaults of the library.</summary>
-        public static OptimizerOptions Default()
-        {
-            var value = default(OptimizerOptions);
-            Text.Initialize("lpt_optimizer_options", &value, sizeof(OptimizerOptions));
-            return value;
-        }
+        public static OptimizerOptions Default() { var value = default(OptimizerOptions); Text.Initialize("lpt_optimizer_options", &value, sizeof(OptimizerOptions)); return value; }
     }
 
     /// <summary>Description of one parameter and of the formats of its state.</summary>
@@ -932,12 +727,7 @@ namespace Lpt
         public long RandomStream;
 
         /// <summary>Returns the defaults of the library.</summary>
-        public static OptimizerParameter Default()
-        {
-            var value = default(OptimizerParameter);
-            Text.Initialize("lpt_optimizer_parameter", &value, sizeof(OptimizerParameter));
-            return value;
-        }
+        public static OptimizerParameter Default() { var value = default(OptimizerParameter); Text.Initialize("lpt_optimizer_parameter", &value, sizeof(OptimizerParameter)); return value; }
     }
 
     /// <summary>Options of lpt_optimizer_step().</summary>
@@ -958,12 +748,7 @@ namespace Lpt
         public IntPtr LossScaler;
 
         /// <summary>Returns the defaults of the library.</summary>
-        public static OptimizerStepOptions Default()
-        {
-            var value = default(OptimizerStepOptions);
-            Text.Initialize("lpt_optimizer_step_options", &value, sizeof(OptimizerStepOptions));
-            return value;
-        }
+        public static OptimizerStepOptions Default() { var value = default(OptimizerStepOptions); Text.Initialize("lpt_optimizer_step_options", &value, sizeof(OptimizerStepOptions)); return value; }
     }
 
     /// <summary>Result of the last step of an optimizer.</summary>
@@ -978,12 +763,7 @@ namespace Lpt
         public int Reserved;
 
         /// <summary>Returns the defaults of the library.</summary>
-        public static OptimizerInfo Default()
-        {
-            var value = default(OptimizerInfo);
-            Text.Initialize("lpt_optimizer_info", &value, sizeof(OptimizerInfo));
-            return value;
-        }
+        public static OptimizerInfo Default() { var value = default(OptimizerInfo); Text.Initialize("lpt_optimizer_info", &value, sizeof(OptimizerInfo)); return value; }
     }
 
     /// <summary>Sums that ranks add up before a step.</summary>
@@ -995,12 +775,7 @@ namespace Lpt
         public long NonfiniteCount;
 
         /// <summary>Returns the defaults of the library.</summary>
-        public static GradientsInfo Default()
-        {
-            var value = default(GradientsInfo);
-            Text.Initialize("lpt_gradients_info", &value, sizeof(GradientsInfo));
-            return value;
-        }
+        public static GradientsInfo Default() { var value = default(GradientsInfo); Text.Initialize("lpt_gradients_info", &value, sizeof(GradientsInfo)); return value; }
     }
 
     /// <summary>Options of the functions that create a comm.</summary>
@@ -1014,12 +789,7 @@ namespace Lpt
         public IntPtr Emulation;
 
         /// <summary>Returns the defaults of the library.</summary>
-        public static CommOptions Default()
-        {
-            var value = default(CommOptions);
-            Text.Initialize("lpt_comm_options", &value, sizeof(CommOptions));
-            return value;
-        }
+        public static CommOptions Default() { var value = default(CommOptions); Text.Initialize("lpt_comm_options", &value, sizeof(CommOptions)); return value; }
     }
 
     /// <summary>State and traffic of a communicator.</summary>
@@ -1036,12 +806,7 @@ namespace Lpt
         public double Seconds;
 
         /// <summary>Returns the defaults of the library.</summary>
-        public static CommInfo Default()
-        {
-            var value = default(CommInfo);
-            Text.Initialize("lpt_comm_info", &value, sizeof(CommInfo));
-            return value;
-        }
+        public static CommInfo Default() { var value = default(CommInfo); Text.Initialize("lpt_comm_info", &value, sizeof(CommInfo)); return value; }
     }
 
     /// <summary>Options of a reduction; the same on all ranks, except for `outer_comm`.</summary>
@@ -1062,12 +827,7 @@ namespace Lpt
         public IntPtr Outer;
 
         /// <summary>Returns the defaults of the library.</summary>
-        public static ReduceOptions Default()
-        {
-            var value = default(ReduceOptions);
-            Text.Initialize("lpt_reduce_options", &value, sizeof(ReduceOptions));
-            return value;
-        }
+        public static ReduceOptions Default() { var value = default(ReduceOptions); Text.Initialize("lpt_reduce_options", &value, sizeof(ReduceOptions)); return value; }
     }
 
     /// <summary>Options of lpt_all_gather().</summary>
@@ -1080,12 +840,7 @@ namespace Lpt
         public IntPtr Cast;
 
         /// <summary>Returns the defaults of the library.</summary>
-        public static AllGatherOptions Default()
-        {
-            var value = default(AllGatherOptions);
-            Text.Initialize("lpt_all_gather_options", &value, sizeof(AllGatherOptions));
-            return value;
-        }
+        public static AllGatherOptions Default() { var value = default(AllGatherOptions); Text.Initialize("lpt_all_gather_options", &value, sizeof(AllGatherOptions)); return value; }
     }
 
     /// <summary>Functions of a transport that sends bytes between ranks, for lpt_comm_create_custom().</summary>
@@ -1104,12 +859,7 @@ namespace Lpt
         public IntPtr Close;
 
         /// <summary>Returns the defaults of the library.</summary>
-        public static CommFunctions Default()
-        {
-            var value = default(CommFunctions);
-            Text.Initialize("lpt_comm_functions", &value, sizeof(CommFunctions));
-            return value;
-        }
+        public static CommFunctions Default() { var value = default(CommFunctions); Text.Initialize("lpt_comm_functions", &value, sizeof(CommFunctions)); return value; }
     }
 
     /// <summary>Options of lpt_gradient_buckets_create().</summary>
@@ -1124,12 +874,7 @@ namespace Lpt
         public IntPtr Names;
 
         /// <summary>Returns the defaults of the library.</summary>
-        public static GradientBucketsOptions Default()
-        {
-            var value = default(GradientBucketsOptions);
-            Text.Initialize("lpt_gradient_buckets_options", &value, sizeof(GradientBucketsOptions));
-            return value;
-        }
+        public static GradientBucketsOptions Default() { var value = default(GradientBucketsOptions); Text.Initialize("lpt_gradient_buckets_options", &value, sizeof(GradientBucketsOptions)); return value; }
     }
 
     /// <summary>State of buckets.</summary>
@@ -1145,12 +890,7 @@ namespace Lpt
         public int Reserved;
 
         /// <summary>Returns the defaults of the library.</summary>
-        public static GradientBucketsInfo Default()
-        {
-            var value = default(GradientBucketsInfo);
-            Text.Initialize("lpt_gradient_buckets_info", &value, sizeof(GradientBucketsInfo));
-            return value;
-        }
+        public static GradientBucketsInfo Default() { var value = default(GradientBucketsInfo); Text.Initialize("lpt_gradient_buckets_info", &value, sizeof(GradientBucketsInfo)); return value; }
     }
 
     /// <summary>Options of lpt_optimizer_step_shards().</summary>
@@ -1162,12 +902,7 @@ namespace Lpt
         public IntPtr Reduce;
 
         /// <summary>Returns the defaults of the library.</summary>
-        public static OptimizerShardOptions Default()
-        {
-            var value = default(OptimizerShardOptions);
-            Text.Initialize("lpt_optimizer_shard_options", &value, sizeof(OptimizerShardOptions));
-            return value;
-        }
+        public static OptimizerShardOptions Default() { var value = default(OptimizerShardOptions); Text.Initialize("lpt_optimizer_shard_options", &value, sizeof(OptimizerShardOptions)); return value; }
     }
 
     /// <summary>Options of lpt_partial_plan_create(); the same on all ranks and in all layers, for the full training.</summary>
@@ -1188,12 +923,7 @@ namespace Lpt
         public double LinkBytesPerSecond;
 
         /// <summary>Returns the defaults of the library.</summary>
-        public static PartialPlanOptions Default()
-        {
-            var value = default(PartialPlanOptions);
-            Text.Initialize("lpt_partial_plan_options", &value, sizeof(PartialPlanOptions));
-            return value;
-        }
+        public static PartialPlanOptions Default() { var value = default(PartialPlanOptions); Text.Initialize("lpt_partial_plan_options", &value, sizeof(PartialPlanOptions)); return value; }
     }
 
     /// <summary>Properties of a plan.</summary>
@@ -1210,12 +940,7 @@ namespace Lpt
         public double BackwardRowBytes;
 
         /// <summary>Returns the defaults of the library.</summary>
-        public static PartialPlanInfo Default()
-        {
-            var value = default(PartialPlanInfo);
-            Text.Initialize("lpt_partial_plan_info", &value, sizeof(PartialPlanInfo));
-            return value;
-        }
+        public static PartialPlanInfo Default() { var value = default(PartialPlanInfo); Text.Initialize("lpt_partial_plan_info", &value, sizeof(PartialPlanInfo)); return value; }
     }
 
     /// <summary>Options of lpt_sequence_attention_forward() and lpt_sequence_attention_backward().</summary>
@@ -1232,12 +957,7 @@ namespace Lpt
         public IntPtr Output;
 
         /// <summary>Returns the defaults of the library.</summary>
-        public static SequenceAttentionOptions Default()
-        {
-            var value = default(SequenceAttentionOptions);
-            Text.Initialize("lpt_sequence_attention_options", &value, sizeof(SequenceAttentionOptions));
-            return value;
-        }
+        public static SequenceAttentionOptions Default() { var value = default(SequenceAttentionOptions); Text.Initialize("lpt_sequence_attention_options", &value, sizeof(SequenceAttentionOptions)); return value; }
     }
 
     /// <summary>Options of lpt_autopilot_create().</summary>
@@ -1258,12 +978,7 @@ namespace Lpt
         public int Reserved;
 
         /// <summary>Returns the defaults of the library.</summary>
-        public static AutopilotOptions Default()
-        {
-            var value = default(AutopilotOptions);
-            Text.Initialize("lpt_autopilot_options", &value, sizeof(AutopilotOptions));
-            return value;
-        }
+        public static AutopilotOptions Default() { var value = default(AutopilotOptions); Text.Initialize("lpt_autopilot_options", &value, sizeof(AutopilotOptions)); return value; }
     }
 
     /// <summary>One change of the level of a GEMM.</summary>
@@ -1292,12 +1007,7 @@ namespace Lpt
         public double NextCost;
 
         /// <summary>Returns the defaults of the library.</summary>
-        public static AutopilotInfo Default()
-        {
-            var value = default(AutopilotInfo);
-            Text.Initialize("lpt_autopilot_info", &value, sizeof(AutopilotInfo));
-            return value;
-        }
+        public static AutopilotInfo Default() { var value = default(AutopilotInfo); Text.Initialize("lpt_autopilot_info", &value, sizeof(AutopilotInfo)); return value; }
     }
 
     /// <summary>An encoding of messages that the caller supplies; its members are in lpt/research/codec.h.</summary>
@@ -1313,12 +1023,7 @@ namespace Lpt
         public IntPtr User;
 
         /// <summary>Returns the defaults of the library.</summary>
-        public static CommCodec Default()
-        {
-            var value = default(CommCodec);
-            Text.Initialize("lpt_comm_codec", &value, sizeof(CommCodec));
-            return value;
-        }
+        public static CommCodec Default() { var value = default(CommCodec); Text.Initialize("lpt_comm_codec", &value, sizeof(CommCodec)); return value; }
     }
 
     /// <summary>Links of equal ranks.</summary>
@@ -1331,12 +1036,7 @@ namespace Lpt
         public double ReduceBytesPerSecond;
 
         /// <summary>Returns the defaults of the library.</summary>
-        public static CostLink Default()
-        {
-            var value = default(CostLink);
-            Text.Initialize("lpt_cost_link", &value, sizeof(CostLink));
-            return value;
-        }
+        public static CostLink Default() { var value = default(CostLink); Text.Initialize("lpt_cost_link", &value, sizeof(CostLink)); return value; }
     }
 
     /// <summary>Cost of a collective.</summary>
@@ -1352,12 +1052,7 @@ namespace Lpt
         public double Seconds;
 
         /// <summary>Returns the defaults of the library.</summary>
-        public static CostInfo Default()
-        {
-            var value = default(CostInfo);
-            Text.Initialize("lpt_cost_info", &value, sizeof(CostInfo));
-            return value;
-        }
+        public static CostInfo Default() { var value = default(CostInfo); Text.Initialize("lpt_cost_info", &value, sizeof(CostInfo)); return value; }
     }
 
     /// <summary>Rates at which one rank casts elements before and after transfer, in bytes of the wide format.</summary>
@@ -1370,12 +1065,7 @@ namespace Lpt
         public double DecodeBytesPerSecond;
 
         /// <summary>Returns the defaults of the library.</summary>
-        public static CostCastRates Default()
-        {
-            var value = default(CostCastRates);
-            Text.Initialize("lpt_cost_cast_rates", &value, sizeof(CostCastRates));
-            return value;
-        }
+        public static CostCastRates Default() { var value = default(CostCastRates); Text.Initialize("lpt_cost_cast_rates", &value, sizeof(CostCastRates)); return value; }
     }
 
     /// <summary>Options of lpt_delay_compensate().</summary>
@@ -1389,12 +1079,7 @@ namespace Lpt
         public int Reserved;
 
         /// <summary>Returns the defaults of the library.</summary>
-        public static DelayOptions Default()
-        {
-            var value = default(DelayOptions);
-            Text.Initialize("lpt_delay_options", &value, sizeof(DelayOptions));
-            return value;
-        }
+        public static DelayOptions Default() { var value = default(DelayOptions); Text.Initialize("lpt_delay_options", &value, sizeof(DelayOptions)); return value; }
     }
 
     /// <summary>A threshold, and the speed that it gives.</summary>
@@ -1409,12 +1094,7 @@ namespace Lpt
         public double Speedup;
 
         /// <summary>Returns the defaults of the library.</summary>
-        public static DropComputeInfo Default()
-        {
-            var value = default(DropComputeInfo);
-            Text.Initialize("lpt_drop_compute_info", &value, sizeof(DropComputeInfo));
-            return value;
-        }
+        public static DropComputeInfo Default() { var value = default(DropComputeInfo); Text.Initialize("lpt_drop_compute_info", &value, sizeof(DropComputeInfo)); return value; }
     }
 
     /// <summary>An emulated arithmetic of a GEMM; its members are in lpt/research/emulation.h.</summary>
@@ -1426,12 +1106,7 @@ namespace Lpt
         public int Bits;
 
         /// <summary>Returns the defaults of the library.</summary>
-        public static GemmEmulation Default()
-        {
-            var value = default(GemmEmulation);
-            Text.Initialize("lpt_gemm_emulation", &value, sizeof(GemmEmulation));
-            return value;
-        }
+        public static GemmEmulation Default() { var value = default(GemmEmulation); Text.Initialize("lpt_gemm_emulation", &value, sizeof(GemmEmulation)); return value; }
     }
 
     /// <summary>An emulated link of local ranks; its members are in lpt/research/emulation.h.</summary>
@@ -1444,12 +1119,7 @@ namespace Lpt
         public long DamagedMessage;
 
         /// <summary>Returns the defaults of the library.</summary>
-        public static CommEmulation Default()
-        {
-            var value = default(CommEmulation);
-            Text.Initialize("lpt_comm_emulation", &value, sizeof(CommEmulation));
-            return value;
-        }
+        public static CommEmulation Default() { var value = default(CommEmulation); Text.Initialize("lpt_comm_emulation", &value, sizeof(CommEmulation)); return value; }
     }
 
     /// <summary>Options of a softmax with few levels; its members are in lpt/research/exaq.h.</summary>
@@ -1464,12 +1134,7 @@ namespace Lpt
         public int IsCausal;
 
         /// <summary>Returns the defaults of the library.</summary>
-        public static ExaqOptions Default()
-        {
-            var value = default(ExaqOptions);
-            Text.Initialize("lpt_exaq_options", &value, sizeof(ExaqOptions));
-            return value;
-        }
+        public static ExaqOptions Default() { var value = default(ExaqOptions); Text.Initialize("lpt_exaq_options", &value, sizeof(ExaqOptions)); return value; }
     }
 
     /// <summary>Options of lpt_lossy_link_create().</summary>
@@ -1489,12 +1154,7 @@ namespace Lpt
         public ulong Seed;
 
         /// <summary>Returns the defaults of the library.</summary>
-        public static LossyLinkOptions Default()
-        {
-            var value = default(LossyLinkOptions);
-            Text.Initialize("lpt_lossy_link_options", &value, sizeof(LossyLinkOptions));
-            return value;
-        }
+        public static LossyLinkOptions Default() { var value = default(LossyLinkOptions); Text.Initialize("lpt_lossy_link_options", &value, sizeof(LossyLinkOptions)); return value; }
     }
 
     /// <summary>State and packets of a link; counts are those of all calls.</summary>
@@ -1518,12 +1178,7 @@ namespace Lpt
         public long MalformedCount;
 
         /// <summary>Returns the defaults of the library.</summary>
-        public static LossyLinkInfo Default()
-        {
-            var value = default(LossyLinkInfo);
-            Text.Initialize("lpt_lossy_link_info", &value, sizeof(LossyLinkInfo));
-            return value;
-        }
+        public static LossyLinkInfo Default() { var value = default(LossyLinkInfo); Text.Initialize("lpt_lossy_link_info", &value, sizeof(LossyLinkInfo)); return value; }
     }
 
     /// <summary>Means of training with independent losses of probability p on each of N ranks.</summary>
@@ -1539,12 +1194,7 @@ namespace Lpt
         public double HorvitzThompsonVariance;
 
         /// <summary>Returns the defaults of the library.</summary>
-        public static LossyInfo Default()
-        {
-            var value = default(LossyInfo);
-            Text.Initialize("lpt_lossy_info", &value, sizeof(LossyInfo));
-            return value;
-        }
+        public static LossyInfo Default() { var value = default(LossyInfo); Text.Initialize("lpt_lossy_info", &value, sizeof(LossyInfo)); return value; }
     }
 
     /// <summary>Options of lpt_noise_measure().</summary>
@@ -1557,12 +1207,7 @@ namespace Lpt
         public int Reserved;
 
         /// <summary>Returns the defaults of the library.</summary>
-        public static NoiseOptions Default()
-        {
-            var value = default(NoiseOptions);
-            Text.Initialize("lpt_noise_options", &value, sizeof(NoiseOptions));
-            return value;
-        }
+        public static NoiseOptions Default() { var value = default(NoiseOptions); Text.Initialize("lpt_noise_options", &value, sizeof(NoiseOptions)); return value; }
     }
 
     /// <summary>Norms of gradient and noise.</summary>
@@ -1578,12 +1223,7 @@ namespace Lpt
         public int Reserved;
 
         /// <summary>Returns the defaults of the library.</summary>
-        public static NoiseInfo Default()
-        {
-            var value = default(NoiseInfo);
-            Text.Initialize("lpt_noise_info", &value, sizeof(NoiseInfo));
-            return value;
-        }
+        public static NoiseInfo Default() { var value = default(NoiseInfo); Text.Initialize("lpt_noise_info", &value, sizeof(NoiseInfo)); return value; }
     }
 
     /// <summary>Alignment of the two weights of a SwiGLU.</summary>
@@ -1597,12 +1237,7 @@ namespace Lpt
         public long LargestChannel;
 
         /// <summary>Returns the defaults of the library.</summary>
-        public static SwigluAlignmentInfo Default()
-        {
-            var value = default(SwigluAlignmentInfo);
-            Text.Initialize("lpt_swiglu_alignment_info", &value, sizeof(SwigluAlignmentInfo));
-            return value;
-        }
+        public static SwigluAlignmentInfo Default() { var value = default(SwigluAlignmentInfo); Text.Initialize("lpt_swiglu_alignment_info", &value, sizeof(SwigluAlignmentInfo)); return value; }
     }
 
     /// <summary>A multiply-add, for lpt_power_estimate().</summary>
@@ -1617,12 +1252,7 @@ namespace Lpt
         public double Additions;
 
         /// <summary>Returns the defaults of the library.</summary>
-        public static PowerOptions Default()
-        {
-            var value = default(PowerOptions);
-            Text.Initialize("lpt_power_options", &value, sizeof(PowerOptions));
-            return value;
-        }
+        public static PowerOptions Default() { var value = default(PowerOptions); Text.Initialize("lpt_power_options", &value, sizeof(PowerOptions)); return value; }
     }
 
     /// <summary>Result of lpt_power_quantize().</summary>
@@ -1635,12 +1265,7 @@ namespace Lpt
         public long ClippedCount;
 
         /// <summary>Returns the defaults of the library.</summary>
-        public static PowerInfo Default()
-        {
-            var value = default(PowerInfo);
-            Text.Initialize("lpt_power_info", &value, sizeof(PowerInfo));
-            return value;
-        }
+        public static PowerInfo Default() { var value = default(PowerInfo); Text.Initialize("lpt_power_info", &value, sizeof(PowerInfo)); return value; }
     }
 
     /// <summary>A directed link between two nodes.</summary>
@@ -1664,12 +1289,7 @@ namespace Lpt
         public int LinkCount;
 
         /// <summary>Returns the defaults of the library.</summary>
-        public static TopologyInfo Default()
-        {
-            var value = default(TopologyInfo);
-            Text.Initialize("lpt_topology_info", &value, sizeof(TopologyInfo));
-            return value;
-        }
+        public static TopologyInfo Default() { var value = default(TopologyInfo); Text.Initialize("lpt_topology_info", &value, sizeof(TopologyInfo)); return value; }
     }
 
     /// <summary>A message of a schedule.</summary>
@@ -1693,12 +1313,7 @@ namespace Lpt
         public int TreeChunks;
 
         /// <summary>Returns the defaults of the library.</summary>
-        public static ScheduleOptions Default()
-        {
-            var value = default(ScheduleOptions);
-            Text.Initialize("lpt_schedule_options", &value, sizeof(ScheduleOptions));
-            return value;
-        }
+        public static ScheduleOptions Default() { var value = default(ScheduleOptions); Text.Initialize("lpt_schedule_options", &value, sizeof(ScheduleOptions)); return value; }
     }
 
     /// <summary>Size of a schedule.</summary>
@@ -1718,11 +1333,6 @@ namespace Lpt
         public long HopCount;
 
         /// <summary>Returns the defaults of the library.</summary>
-        public static ScheduleInfo Default()
-        {
-            var value = default(ScheduleInfo);
-            Text.Initialize("lpt_schedule_info", &value, sizeof(ScheduleInfo));
-            return value;
-        }
+        public static ScheduleInfo Default() { var value = default(ScheduleInfo); Text.Initialize("lpt_schedule_info", &value, sizeof(ScheduleInfo)); return value; }
     }
 }
