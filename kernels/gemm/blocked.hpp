@@ -20,6 +20,7 @@
 #include "kernels/gemm/driver.hpp"
 #include "kernels/gemm/operand.hpp"
 #include "kernels/gemm/panels.hpp"
+#include "kernels/gemm/prefetch_stream.hpp"
 
 namespace lpt {
 namespace {
@@ -28,10 +29,9 @@ constexpr int64_t kBlockBytes = 128 << 10;
 constexpr int64_t kFloatBlockBytes = 384 << 10;  // with AVX-512, whose CPUs have 1 MiB of L2: b is read less often
 constexpr int64_t kFloatSlabBytes = 6 << 20;     // f32 panels are twice as wide as bf16, and each slab may pack a again
 constexpr int64_t kFewRowsBytes = 384 << 10;     // of b, if a is one block that reads b once: a part of a typical L2
-constexpr int64_t kLineDwords = 16;
-constexpr int64_t kStepsAtOnce = 16;    // of k, if lanes are adjacent: reads and writes are then short runs
-constexpr int64_t kDepthDwords = 1024;  // a power of two: a depth has full blocks of scales, or a part of one
-constexpr int64_t kSumRows = 1024;      // of sums in scratch
+constexpr int64_t kStepsAtOnce = 16;             // of k, if lanes are adjacent: reads and writes are then short runs
+constexpr int64_t kDepthDwords = 1024;           // a power of two: a depth has full blocks of scales, or a part of one
+constexpr int64_t kSumRows = 1024;               // of sums in scratch
 constexpr int64_t kSumColumns = 512;
 
 // Sizes of the packed operands, and their addresses in the scratch.
@@ -316,9 +316,9 @@ template <typename Isa, int kRows, int kVectors>
   }
 }
 
-// Multiplies a panel of a by a panel of b. `next` is a part of the next panel of b, to prefetch: one line per step.
+// Multiplies a panel of a by a panel of b.
 template <typename Isa, int kRows, int kVectors>
-void multiply_tile(const uint32_t *a, const uint32_t *b, const uint32_t *next, int64_t steps,
+void multiply_tile(const uint32_t *a, const uint32_t *b, int64_t steps, PrefetchStream prefetch,
                    const TileEpilogue &epilogue) {
   typename Isa::Sums sums[kRows][kVectors];
 #pragma GCC unroll 16
@@ -335,7 +335,8 @@ void multiply_tile(const uint32_t *a, const uint32_t *b, const uint32_t *next, i
     typename Isa::Dwords columns[kVectors];
 #pragma GCC unroll 4
     for (int v = 0; v < kVectors; ++v) columns[v] = Isa::load(b + v * Isa::kVector);
-    __builtin_prefetch(next + step * kLineDwords, 0, 2);
+    __builtin_prefetch(prefetch.from, 0, 2);
+    prefetch.advance();
 #pragma GCC unroll 16
     for (int i = 0; i < kRows; ++i) {
       const auto row = Isa::repeat(a + i);
@@ -351,7 +352,7 @@ void multiply_tile(const uint32_t *a, const uint32_t *b, const uint32_t *next, i
   write_tile<Isa>(sums, epilogue);
 }
 
-using TileFunction = void (*)(const uint32_t *a, const uint32_t *b, const uint32_t *next, int64_t steps,
+using TileFunction = void (*)(const uint32_t *a, const uint32_t *b, int64_t steps, PrefetchStream prefetch,
                               const TileEpilogue &epilogue);
 
 template <typename Isa, int kVectors, int... kRows>
@@ -421,11 +422,12 @@ struct BlockedGemm {
     const bool is_end = area.column + area.columns == end;
     const uint32_t *const next = is_end ? layout.b_panels : b_panel + layout.kPanelColumns * steps;
     const int64_t tiles = (area.rows + Isa::kTileRows - 1) / Isa::kTileRows;
-    const int64_t lines = layout.kPanelColumns * steps / kLineDwords, lines_of_tile = lines / tiles;
-    for (int64_t i = 0; i < tiles; ++i) {
-      const int64_t row = i * Isa::kTileRows, line = min_i64(i * lines_of_tile, greater(lines - steps, 0));
-      tile_of<Isa>(min_i64(area.rows - row, Isa::kTileRows), area.columns)(a_panels + row * steps, b_panel,
-                                                                           next + line * kLineDwords, steps, epilogue);
+    PrefetchStream prefetch = prefetch_of(tiles, reinterpret_cast<const uint8_t *>(b_panel), 1,
+                                          reinterpret_cast<const uint8_t *>(next), 4 * layout.kPanelColumns);
+    for (int64_t i = 0; i < area.rows; i += Isa::kTileRows) {
+      tile_of<Isa>(min_i64(area.rows - i, Isa::kTileRows), area.columns)(a_panels + i * steps, b_panel, steps, prefetch,
+                                                                         epilogue);
+      prefetch.skip(steps);
       epilogue.c += Isa::kTileRows * epilogue.row_bytes;
       epilogue.row_factors += Isa::kTileRows;
       epilogue.sums += Isa::kTileRows * epilogue.sums_stride;

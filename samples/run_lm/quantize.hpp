@@ -48,7 +48,7 @@ Calibration calibrate(lpt_context *context, const ModelConfig &config, const Mod
                       const std::vector<Window> &windows, const Report &report);
 
 // Returns the clip of EXAQ for each layer: that of the smallest divergence of the probabilities of attention, of the model in
-// f32. The published rule, a clip of the deviation of all arguments, ignores that probabilities are normalized.
+// f32. The published rule derives it from the deviation of all arguments.
 std::vector<double> measure_clips(lpt_context *context, const ModelConfig &config, const ModelWeights &weights,
                                   const std::vector<Window> &windows, int32_t bits, const Report &report);
 
