@@ -11,11 +11,76 @@ inline __mmask16 first16(int64_t count) {
   return count >= 16 ? static_cast<__mmask16>(0xFFFF) : static_cast<__mmask16>((1u << count) - 1);
 }
 
-// Converts eight packed pairs to 16 codes. Only those of the first `count` elements are defined.
-inline __m128i unpack_nibbles(const uint8_t *data, int64_t count) {
-  const __m128i packed = _mm_maskz_loadu_epi8(static_cast<__mmask16>(first16((count + 1) / 2) & 0xFF), data);
-  const __m128i words = _mm_cvtepu8_epi16(packed);
-  return _mm_and_si128(_mm_or_si128(words, _mm_slli_epi16(words, 4)), _mm_set1_epi8(15));
+inline __mmask32 first32(int64_t count) {
+  return count >= 32 ? static_cast<__mmask32>(0xFFFFFFFF) : static_cast<__mmask32>((1u << count) - 1);
+}
+
+// Moves 32 adjacent codes of `bits` bits to one byte each: eight codes fill the lowest bytes of a qword, and are then shifted to
+// their bytes.
+struct SpreadOrder {
+  alignas(32) uint8_t byte[32];
+  alignas(32) uint8_t shift[32];
+};
+
+constexpr SpreadOrder spread_order(int bits) {
+  SpreadOrder order = {};
+  for (int i = 0; i < 32; ++i) {
+    order.byte[i] = static_cast<uint8_t>(i / 8 * bits + i % 8);
+    order.shift[i] = static_cast<uint8_t>(i % 8 * bits);
+  }
+  return order;
+}
+
+constexpr SpreadOrder kSpreadOrders[9] = {spread_order(0), spread_order(1), spread_order(2),
+                                          spread_order(3), spread_order(4), spread_order(5),
+                                          spread_order(6), spread_order(7), spread_order(8)};
+
+// The digits of 32 adjacent ternary elements: byte · factor / 2^16 is the byte without the digits before an element.
+struct DigitOrder {
+  alignas(64) uint16_t byte[32];
+  alignas(64) uint16_t factor[32];
+  __mmask32 is_first;  // elements without digits before them
+};
+
+constexpr DigitOrder digit_order(int first) {
+  constexpr uint16_t kFactors[5] = {0, 21846, 7282, 2428, 810};  // 2^16 / 3^digit, rounded up: exact for all bytes
+  DigitOrder order = {};
+  for (int i = 0; i < 32; ++i) {
+    order.byte[i] = static_cast<uint16_t>((first + i) / 5);
+    order.factor[i] = kFactors[(first + i) % 5];
+    if ((first + i) % 5 == 0) order.is_first |= 1u << i;
+  }
+  return order;
+}
+
+constexpr DigitOrder kDigitOrders[5] = {digit_order(0), digit_order(1), digit_order(2), digit_order(3), digit_order(4)};
+
+// Loads the codes of up to 32 adjacent ternary elements from element `index` on.
+inline __m256i load_digits32(const uint8_t *data, int64_t index, int64_t count) {
+  const DigitOrder &order = kDigitOrders[index % 5];
+  const __mmask16 mask = first16((index % 5 + (count < 32 ? count : 32) + 4) / 5);
+  const __m128i packed = _mm_maskz_loadu_epi8(mask, data + index / 5);
+  const __m512i words = _mm512_castsi256_si512(_mm256_cvtepu8_epi16(packed));
+  const __m512i bytes = _mm512_permutexvar_epi16(_mm512_load_si512(order.byte), words);
+  const __m512i above = _mm512_mulhi_epu16(bytes, _mm512_load_si512(order.factor));
+  const __m512i digits = _mm512_mask_mov_epi16(above, order.is_first, bytes);
+  const __m512i thirds = _mm512_mulhi_epu16(digits, _mm512_set1_epi16(21846));
+  const __m512i digit = _mm512_sub_epi16(digits, _mm512_add_epi16(thirds, _mm512_add_epi16(thirds, thirds)));
+  return _mm512_cvtepi16_epi8(_mm512_add_epi16(digit, _mm512_srli_epi16(digit, 1)));  // digit 2 is code 3
+}
+
+// Loads up to 32 adjacent codes of at most 8 bits, one per byte, from element `index` on. Without ternary elements, the first
+// code begins on a byte. Codes after `count` are undefined.
+inline __m256i load_codes32(const Element &element, const uint8_t *data, int64_t index, int64_t count) {
+  if (element.is_ternary) return load_digits32(data, index, count);
+  const SpreadOrder &order = kSpreadOrders[element.bits];
+  const uint8_t *const from = data + index * element.bits / 8;
+  const __m256i packed = _mm256_maskz_loadu_epi8(first32(((count < 32 ? count : 32) * element.bits + 7) / 8), from);
+  const __m256i eights =
+      _mm256_permutexvar_epi8(_mm256_load_si256(reinterpret_cast<const __m256i *>(order.byte)), packed);
+  const __m256i bytes =
+      _mm256_multishift_epi64_epi8(_mm256_load_si256(reinterpret_cast<const __m256i *>(order.shift)), eights);
+  return _mm256_and_si256(bytes, _mm256_set1_epi8(static_cast<char>((1 << element.bits) - 1)));
 }
 
 // Returns a constant in all lanes. A hidden constant is not kept in a register outside the loop that uses it.

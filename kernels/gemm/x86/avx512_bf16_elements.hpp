@@ -12,10 +12,6 @@
 namespace lpt {
 namespace {
 
-inline __mmask32 first32(int64_t count) {
-  return count >= 32 ? static_cast<__mmask32>(0xFFFFFFFF) : static_cast<__mmask32>((1u << count) - 1);
-}
-
 // Returns the upper halves of 32 f32: exact for values that bf16 represents.
 inline __m512i cut_to_bf16(__m512 low, __m512 high) {
   alignas(64) static constexpr uint16_t kOdd[32] = {1,  3,  5,  7,  9,  11, 13, 15, 17, 19, 21, 23, 25, 27, 29, 31,
@@ -61,82 +57,17 @@ inline __m512i look_up_nibbles(const Operand &operand, int64_t row, int64_t colu
   return _mm512_maskz_permutexvar_epi16(first32(count), index, cut_to_bf16(low, high));
 }
 
-// Moves 32 adjacent codes of `bits` bits to one byte each: eight codes fill the lowest bytes of a qword, and are then shifted to
-// their bytes.
-struct SpreadOrder {
-  alignas(32) uint8_t byte[32];
-  alignas(32) uint8_t shift[32];
-};
-
-constexpr SpreadOrder spread_order(int bits) {
-  SpreadOrder order = {};
-  for (int i = 0; i < 32; ++i) {
-    order.byte[i] = static_cast<uint8_t>(i / 8 * bits + i % 8);
-    order.shift[i] = static_cast<uint8_t>(i % 8 * bits);
-  }
-  return order;
-}
-
 constexpr int32_t kTableBits = 6;  // two registers hold 64 bf16
-constexpr SpreadOrder kSpreadOrders[kTableBits + 1] = {spread_order(0), spread_order(1), spread_order(2),
-                                                       spread_order(3), spread_order(4), spread_order(5),
-                                                       spread_order(6)};
 
-// Decodes 32 adjacent elements of at most 6 bits.
+// Decodes 32 adjacent elements of at most kTableBits bits.
 inline __m512i look_up_codes(const Operand &operand, int64_t row, int64_t column, int64_t count) {
-  const int64_t bits = operand.bits;
-  const SpreadOrder &order = kSpreadOrders[bits];
-  const uint8_t *const from = operand.data + (row * operand.row_stride + column) * bits / 8;
-  const __m256i packed = _mm256_maskz_loadu_epi8(first32((min_i64(count, 32) * bits + 7) / 8), from);
-  const __m256i eights =
-      _mm256_permutexvar_epi8(_mm256_load_si256(reinterpret_cast<const __m256i *>(order.byte)), packed);
-  const __m256i bytes =
-      _mm256_multishift_epi64_epi8(_mm256_load_si256(reinterpret_cast<const __m256i *>(order.shift)), eights);
-  const __m256i codes = _mm256_and_si256(bytes, _mm256_set1_epi8(static_cast<char>((1 << bits) - 1)));
+  const int64_t index = operand.first_digit + row * operand.row_stride + column;
+  const __m256i codes = load_codes32(operand.element, operand.data, index, count);
   const float *const values = operand.values;
   const __m512i low = cut_to_bf16(_mm512_loadu_ps(values), _mm512_loadu_ps(values + 16));
   const __m512i high = cut_to_bf16(_mm512_loadu_ps(values + 32), _mm512_loadu_ps(values + 48));
   const __m512i found = _mm512_permutex2var_epi16(low, _mm512_cvtepu8_epi16(codes), high);
   return _mm512_maskz_mov_epi16(first32(count), found);
-}
-
-// The digits of 32 adjacent ternary elements: byte · factor / 2^16 is the byte without the digits before an element.
-struct DigitOrder {
-  alignas(64) uint16_t byte[32];
-  alignas(64) uint16_t factor[32];
-  __mmask32 is_first;  // elements without digits before them
-};
-
-constexpr DigitOrder digit_order(int first) {
-  constexpr uint16_t kFactors[5] = {0, 21846, 7282, 2428, 810};  // 2^16 / 3^digit, rounded up: exact for all bytes
-  DigitOrder order = {};
-  for (int i = 0; i < 32; ++i) {
-    order.byte[i] = static_cast<uint16_t>((first + i) / 5);
-    order.factor[i] = kFactors[(first + i) % 5];
-    if ((first + i) % 5 == 0) order.is_first |= 1u << i;
-  }
-  return order;
-}
-
-constexpr DigitOrder kDigitOrders[5] = {digit_order(0), digit_order(1), digit_order(2), digit_order(3), digit_order(4)};
-
-// Decodes 32 adjacent ternary elements.
-inline __m512i decode_digits(const Operand &operand, int64_t row, int64_t column, int64_t count) {
-  const int64_t index = operand.first_digit + row * operand.row_stride + column;
-  const DigitOrder &order = kDigitOrders[index % 5];
-  const __mmask16 mask = first16((index % 5 + min_i64(count, 32) + 4) / 5);
-  const __m512i packed =
-      _mm512_castsi256_si512(_mm256_cvtepu8_epi16(_mm_maskz_loadu_epi8(mask, operand.data + index / 5)));
-  const __m512i bytes = _mm512_permutexvar_epi16(_mm512_load_si512(order.byte), packed);
-  const __m512i above = _mm512_mulhi_epu16(bytes, _mm512_load_si512(order.factor));
-  const __m512i digits = _mm512_mask_mov_epi16(above, order.is_first, bytes);
-  const __m512i thirds = _mm512_mulhi_epu16(digits, _mm512_set1_epi16(21846));
-  const __m512i digit = _mm512_sub_epi16(digits, _mm512_add_epi16(thirds, _mm512_add_epi16(thirds, thirds)));
-  const __m512i one = _mm512_set1_epi16(0x3F80), minus_one = _mm512_set1_epi16(static_cast<int16_t>(0xBF80));
-  const __mmask32 is_one = _mm512_cmpeq_epi16_mask(digit, _mm512_set1_epi16(1));
-  const __mmask32 is_minus = _mm512_cmpeq_epi16_mask(digit, _mm512_set1_epi16(2));
-  return _mm512_mask_mov_epi16(_mm512_maskz_mov_epi16(is_one & first32(count), one), is_minus & first32(count),
-                               minus_one);
 }
 
 // Decodes 32 adjacent elements of 8 bits.
@@ -189,9 +120,7 @@ struct Bf16 : Avx512 {
       value = cut_to_bf16(_mm512_cvtepi32_ps(low), _mm512_cvtepi32_ps(high));
     } else if constexpr (kDecoder == Decoder::kTable) {
       if (operand.bits == 4 && has_wide_blocks(operand)) return look_up_nibbles(operand, row, column, count);
-      if (operand.element.is_ternary) {
-        value = decode_digits(operand, row, column, count);
-      } else if (operand.zeros == nullptr && operand.bits == 8) {
+      if (operand.zeros == nullptr && operand.bits == 8) {
         value = gather_bytes(operand, row, column, count);
       } else if (operand.zeros == nullptr && operand.bits <= kTableBits && operand.bits != 4) {
         value = look_up_codes(operand, row, column, count);

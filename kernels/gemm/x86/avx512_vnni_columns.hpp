@@ -172,17 +172,15 @@ inline const uint8_t *spread_codes(const Columns &columns, int64_t lane, int64_t
   for (int64_t l = 0; l < lanes; ++l) {
     uint8_t *const to = columns.buffers.spread + l * stride;
     const int64_t first = (lane + l) * columns.view.row_stride;
-    for (int64_t p = 0; p < columns.k; p += 64) {
-      const int64_t count = min_i64(columns.k - p, 64);
+    for (int64_t p = 0; p < columns.k; p += 32) {
+      const int64_t count = min_i64(columns.k - p, 32);
+      const auto *data = static_cast<const uint8_t *>(columns.view.data);
+      const __m256i codes = _mm256_maskz_mov_epi8(first32(count), load_codes32(element, data, first + p, count));
       if (element.bits == 6) {
-        const auto *from = static_cast<const uint8_t *>(columns.view.data) + (first + p) / 4 * 3;
-        _mm512_mask_storeu_epi8(to + p, lane_mask(0, count), load_sixes(from, count));
-        continue;
-      }
-      for (int64_t i = 0; i < count; ++i) {
-        const auto code = static_cast<uint8_t>(load_code(element, columns.view.data, first + p + i));
-        uint8_t &byte = to[(p + i) / 2];
-        byte = static_cast<uint8_t>(i % 2 == 0 ? code : byte | code << 4);
+        _mm256_mask_storeu_epi8(to + p, first32(count), codes);
+      } else {
+        const __m128i pairs = _mm256_cvtepi16_epi8(_mm256_maddubs_epi16(codes, _mm256_set1_epi16(0x1001)));
+        _mm_mask_storeu_epi8(to + p / 2, first16((count + 1) / 2), pairs);
       }
     }
   }

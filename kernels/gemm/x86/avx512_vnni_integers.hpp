@@ -29,17 +29,5 @@ inline void write_lane_factors(const MatrixView &view, int64_t lane, int64_t cou
   }
 }
 
-// Converts up to 64 codes of 6 bits, four packed in three bytes, to bytes.
-inline __m512i load_sixes(const uint8_t *from, int64_t count) {
-  alignas(64) static constexpr uint8_t kSixBytes[64] = {0,  1,  2,  3,  4,  5,  0, 0, 6,  7,  8,  9,  10, 11, 0, 0,
-                                                        12, 13, 14, 15, 16, 17, 0, 0, 18, 19, 20, 21, 22, 23, 0, 0,
-                                                        24, 25, 26, 27, 28, 29, 0, 0, 30, 31, 32, 33, 34, 35, 0, 0,
-                                                        36, 37, 38, 39, 40, 41, 0, 0, 42, 43, 44, 45, 46, 47, 0, 0};
-  const __m512i packed = _mm512_maskz_loadu_epi8(lane_mask(0, (count * 6 + 7) / 8), from);
-  const __m512i eights = _mm512_permutexvar_epi8(_mm512_load_si512(kSixBytes), packed);
-  const __m512i shifts = _mm512_set1_epi64(0x2A241E18120C0600);
-  return _mm512_and_si512(_mm512_multishift_epi64_epi8(shifts, eights), _mm512_set1_epi8(0x3F));
-}
-
 }  // namespace
 }  // namespace lpt

@@ -61,15 +61,11 @@ inline __m512i decode_row(const PackedRows &rows, int64_t row, int64_t column, i
         _mm512_broadcast_i32x4(_mm_load_si128(reinterpret_cast<const __m128i *>(rows.integers.value)));
     return _mm512_maskz_shuffle_epi8(lane_mask(0, count), values, nibbles);
   }
-  if (rows.integers.bits == 6) {
-    const __m512i codes = load_sixes(data + index / 4 * 3, count);
-    const __m512i values = _mm512_load_si512(rows.integers.value);
-    return _mm512_maskz_permutexvar_epi8(lane_mask(0, count), codes, values);
-  }
-  alignas(64) int8_t values[64] = {};
   const Element element = element_of(rows.view.format.element);
-  for (int64_t i = 0; i < min_i64(count, 64); ++i) values[i] = rows.integers.value[load_code(element, data, index + i)];
-  return _mm512_load_si512(values);
+  const __m256i low = load_codes32(element, data, index, count);
+  const __m256i high = count > 32 ? load_codes32(element, data, index + 32, count - 32) : _mm256_setzero_si256();
+  const __m512i codes = _mm512_inserti64x4(_mm512_castsi256_si512(low), high, 1);
+  return _mm512_maskz_permutexvar_epi8(lane_mask(0, count), codes, _mm512_load_si512(rows.integers.value));
 }
 
 // Returns the sums of eight adjacent bytes.

@@ -7,26 +7,18 @@
 namespace lpt {
 namespace {
 
-// Unpacks up to 16 codes to one byte each.
-inline __m128i spread_codes16(const uint8_t *from, int32_t bits, int64_t count) {
-  const uint64_t low = spread_codes(load_some_codes(from, bits, count), bits);
-  const uint64_t high = count > 8 ? spread_codes(load_some_codes(from + bits, bits, count - 8), bits) : 0;
-  return _mm_set_epi64x(static_cast<int64_t>(high), static_cast<int64_t>(low));
-}
-
 // Returns read_values() of 16 elements, the first at a multiple of 16.
 inline __m512 look_up(const Operand &operand, int64_t row, int64_t column, int64_t count) {
-  if (operand.element.is_ternary || (operand.zeros != nullptr && operand.column_shift < 4)) {
+  if (operand.zeros != nullptr && operand.column_shift < 4) {
     float values[32];
     read_values(operand, row, column, count, values);
     return _mm512_loadu_ps(values);
   }
-  const int32_t bits = operand.bits;
-  const uint8_t *const from = operand.data + (row * operand.row_stride + column) * bits / 8;
-  const __m512i codes =
-      _mm512_cvtepu8_epi32(bits == 4 ? unpack_nibbles(from, count) : spread_codes16(from, bits, count));
-  __m512 value = bits <= 4 ? _mm512_permutexvar_ps(codes, _mm512_loadu_ps(operand.values))
-                           : _mm512_i32gather_ps(codes, operand.values, 4);
+  const int64_t index = operand.first_digit + row * operand.row_stride + column;
+  const __m256i bytes = load_codes32(operand.element, operand.data, index, min_i64(count, 16));
+  const __m512i codes = _mm512_cvtepu8_epi32(_mm256_castsi256_si128(bytes));
+  __m512 value = operand.bits <= 4 ? _mm512_permutexvar_ps(codes, _mm512_loadu_ps(operand.values))
+                                   : _mm512_i32gather_ps(codes, operand.values, 4);
   if (operand.zeros != nullptr) {
     const int64_t block = (row >> operand.row_shift) * operand.scale_stride + (column >> operand.column_shift);
     value = _mm512_sub_ps(value, _mm512_set1_ps(static_cast<float>(operand.zeros[block])));
