@@ -57,9 +57,10 @@ class ModelWriter {
     has_short_group_ = has_short_group_ || (block > 0 && columns % block != 0);
   }
 
-  void write(const std::filesystem::path &folder) {
+  void write(const std::filesystem::path &folder, bool is_tied) {
     json config = tool::parse_json_object("config.json", files_.config_text());
     config.erase("quantization_config");
+    config["tie_word_embeddings"] = is_tied;
     if (biases_.count(kDown) != 0) config["attention_bias"] = config["mlp_bias"] = true;
     std::vector<tool::MatrixGroup> quantized = groups_;
     std::erase_if(quantized, [](const tool::MatrixGroup &group) {
@@ -154,7 +155,8 @@ void save_model(lpt_context *context, const ModelFiles &files, const ModelWeight
   const tool::Dtype *f32 = tool::find_dtype("F32");
   ModelWriter writer(context, files);
   writer.add(kEmbeddingName, weights.embedding, files.dtype(kEmbeddingName));
-  if (!files.config().is_tied) writer.add(kHeadName, weights.head, files.dtype(kHeadName));
+  const tool::Dtype *head_dtype = files.dtype(files.config().is_tied ? kEmbeddingName : kHeadName);
+  if (!weights.is_tied) writer.add(kHeadName, weights.head, head_dtype);
   writer.add(kNormName, weights.norm, f32);
   for (size_t i = 0; i < weights.layers.size(); ++i) {
     const LayerWeights &layer = weights.layers[i];
@@ -167,7 +169,7 @@ void save_model(lpt_context *context, const ModelFiles &files, const ModelWeight
       if (layer.biases[j]) writer.add_bias(bias_name(index, projection), projection, layer.biases[j]);
     }
   }
-  writer.write(folder);
+  writer.write(folder, weights.is_tied);
 }
 
 }  // namespace run_lm

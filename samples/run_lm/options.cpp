@@ -23,8 +23,8 @@ constexpr const char *kBudget =
     "--calibration";
 constexpr const char *kMethods =
     "nearest: rounds each weight; gptq: columns compensate for the errors before them; awq: scales inputs; bias: "
-    "corrects "
-    "biases by the mean error of outputs; or a list, as awq-gptq-bias";
+    "corrects biases by the mean error of outputs; rotate: rotates the states of the model; or a list, as "
+    "rotate-awq-gptq";
 
 void declare_run(CLI::App &command, Options &options) {
   command.add_option("--model", options.model,

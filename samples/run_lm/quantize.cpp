@@ -20,22 +20,6 @@ using tool::Tensor;
 
 constexpr int64_t kSampleRows = 768;
 
-std::span<float> values_of(lpt_tensor *tensor) {
-  int64_t elements = 1;
-  for (int32_t axis = 0; axis < lpt_tensor_rank(tensor); ++axis) elements *= lpt_tensor_extent(tensor, axis);
-  return {static_cast<float *>(lpt_tensor_data(tensor)), static_cast<size_t>(elements)};
-}
-
-SharedTensor copy_of(lpt_context *context, const SharedTensor &tensor) {
-  const int64_t extents[] = {lpt_tensor_extent(tensor.get(), 0), lpt_tensor_extent(tensor.get(), 1)};
-  lpt_tensor *made = nullptr;
-  check(context,
-        lpt_tensor_create(context, lpt_tensor_format(tensor.get()), lpt_tensor_rank(tensor.get()), extents, &made));
-  SharedTensor copy = Tensor(made);
-  check(context, lpt_tensor_copy(context, tensor.get(), made));
-  return copy;
-}
-
 // Fits the matrices of one layer.
 class LayerFit {
  public:
@@ -215,12 +199,13 @@ Method find_method(const std::string &name) {
   for (size_t begin = 0; begin <= name.size();) {
     const size_t end = std::min(name.find('-', begin), name.size());
     const std::string part = name.substr(begin, end - begin);
-    bool *const member = part == "gptq"   ? &method.is_gptq
+    bool *const member = part == "rotate" ? &method.is_rotated
+                         : part == "gptq" ? &method.is_gptq
                          : part == "awq"  ? &method.has_factors
                          : part == "bias" ? &method.changes_bias
                                           : nullptr;
     if (member == nullptr || *member) {
-      throw Error(fmt::format("--method is {}: expected nearest, or a list of awq, gptq and bias, as awq-gptq",
+      throw Error(fmt::format("--method is {}: expected nearest, or a list of rotate, awq, gptq and bias, as awq-gptq",
                               tool::in_quotes(name)));
     }
     *member = true;

@@ -11,6 +11,7 @@ namespace run_lm {
 
 struct Method {
   std::string name;
+  bool is_rotated = false;    // rotates the weights first: the caller passes rotate_weights()
   bool is_gptq = false;       // rounds one column after the other, those with the largest inputs first
   bool has_factors = false;   // scales inputs (AWQ, SmoothQuant)
   bool changes_bias = false;  // corrects the biases by the mean error of the outputs
@@ -18,7 +19,7 @@ struct Method {
   bool needs_inputs() const { return is_gptq || has_factors || changes_bias; }
 };
 
-// Reads "nearest", or a list of awq, gptq and bias, as "awq-gptq". Throws tool::Error for other names.
+// Reads "nearest", or a list of rotate, awq, gptq and bias, as "awq-gptq". Throws tool::Error for other names.
 Method find_method(const std::string &name);
 
 // Statistics of the inputs of a layer, f32.

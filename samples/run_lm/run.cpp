@@ -2,10 +2,13 @@
 
 #include <fmt/format.h>
 
+#include <array>
 #include <chrono>
 #include <ctime>
 #include <filesystem>
+#include <optional>
 #include <thread>
+#include <utility>
 
 #include "../../tools/lpt/file.hpp"
 #include "../../tools/lpt/text.hpp"
@@ -14,6 +17,7 @@
 #include "choose.hpp"
 #include "compare.hpp"
 #include "model_writer.hpp"
+#include "rotate.hpp"
 
 namespace run_lm {
 
@@ -104,12 +108,6 @@ std::vector<Window> calibration_windows(const Options &options, const Model &mod
   return windows_of(model, options.calibration, options.window, options.calibration_windows);
 }
 
-Calibration calibration_of(const Options &options, const Model &model) {
-  const auto windows = calibration_windows(options, model);
-  return calibrate(model.context.get(), model.config(), model.weights, windows,
-                   progress_of(options, windows.size(), "calibration"));
-}
-
 // Returns the clips of all layers; none without EXAQ.
 std::vector<double> clips_of(const Options &options, const Model &model) {
   if (options.softmax_bits == 0) return {};
@@ -124,12 +122,33 @@ std::vector<lpt_format> formats_of(const Options &options) {
   return formats;
 }
 
-// Measures the costs of formats on the first windows of the calibration texts.
-FormatCosts costs_of(const Options &options, const Model &model, const Calibration &calibration,
-                     const std::vector<lpt_format> &candidates) {
-  const auto windows = windows_of(model, options.calibration, options.window, kCostWindows);
-  return measure_formats(model.context.get(), model.config(), model.weights, calibration, windows, candidates,
-                         progress_of(options, model.weights.layers.size(), "costs of formats"));
+// Weights to quantize, and what is measured of them.
+struct Source {
+  ModelWeights weights;
+  Calibration calibration;  // empty if no method needs inputs
+  FormatCosts costs;        // empty without --bytes-per-weight
+};
+
+// Measures costs of formats on the first windows of the calibration texts.
+Source make_source(const Options &options, const Model &model, ModelWeights weights, bool is_rotated,
+                   bool needs_inputs) {
+  lpt_context *context = model.context.get();
+  Source source;
+  source.weights = std::move(weights);
+  if (is_rotated) source.weights = rotate_weights(context, model.config(), std::move(source.weights));
+  const bool has_costs = !options.bytes_per_weight.empty();
+  if (needs_inputs || has_costs) {
+    const auto windows = calibration_windows(options, model);
+    source.calibration = calibrate(context, model.config(), source.weights, windows,
+                                   progress_of(options, windows.size(), "calibration"));
+  }
+  if (has_costs) {
+    const auto windows = windows_of(model, options.calibration, options.window, kCostWindows);
+    source.costs =
+        measure_formats(context, model.config(), source.weights, source.calibration, windows, formats_of(options),
+                        progress_of(options, source.weights.layers.size(), "costs of formats"));
+  }
+  return source;
 }
 
 void run_generate(const Options &options) {
@@ -190,17 +209,16 @@ void run_quantize(const Options &options) {
   const std::vector<lpt_format> candidates = formats_of(options);
   const Method method = find_method(options.methods.front());
   const lpt_format activations = precision_of(options).activations;
-  const Model model = load_in_f32(options);
+  Model model = load_in_f32(options);
   check_not_quantized(model.weights);
+  const Source source = make_source(options, model, std::move(model.weights), method.is_rotated, method.needs_inputs());
   const bool is_chosen = !options.bytes_per_weight.empty();
-  const Calibration calibration = method.needs_inputs() || is_chosen ? calibration_of(options, model) : Calibration();
   const Formats formats = is_chosen
-                              ? choose_formats(model.context.get(), costs_of(options, model, calibration, candidates),
-                                               options.bytes_per_weight.front())
+                              ? choose_formats(model.context.get(), source.costs, options.bytes_per_weight.front())
                               : equal_formats(model.config(), candidates.front());
   const ModelWeights fitted =
-      fit_weights(model.context.get(), model.config(), model.weights, calibration, {formats, activations, method},
-                  progress_of(options, model.weights.layers.size(), "layers"));
+      fit_weights(model.context.get(), model.config(), source.weights, source.calibration,
+                  {formats, activations, method}, progress_of(options, source.weights.layers.size(), "layers"));
   save_model(model.context.get(), model.files, fitted, options.out);
   tool::print_out("{}: {:.3f} bytes per weight in {}, {}\n", tool::escaped(options.out),
                   fitted.bytes_per_weight(model.context.get(), LPT_FORMAT_F32),
@@ -232,11 +250,16 @@ void run_compare(const Options &options) {
   const Model model = load_in_f32(options);
   check_not_quantized(model.weights);
   lpt_context *context = model.context.get();
-  const bool needs_inputs =
-      !options.bytes_per_weight.empty() ||
-      std::any_of(chosen.begin(), chosen.end(), [](const Method &method) { return method.needs_inputs(); });
   const auto windows = windows_of(model, options.texts, options.window, options.windows);
-  const Calibration calibration = needs_inputs ? calibration_of(options, model) : Calibration();
+  std::array<std::optional<Source>, 2> sources;  // not rotated, and rotated
+  for (const bool is_rotated : {false, true}) {
+    bool is_used = false, needs_inputs = false;
+    for (const Method &method : chosen) {
+      is_used = is_used || method.is_rotated == is_rotated;
+      needs_inputs = needs_inputs || (method.is_rotated == is_rotated && method.needs_inputs());
+    }
+    if (is_used) sources[is_rotated] = make_source(options, model, model.weights, is_rotated, needs_inputs);
+  }
   Decoder baseline(context, model.config(), model.weights, kInF32, options.window);
   const Evaluation evaluation(context, windows, &baseline, progress_of(options, windows.size(), "baseline"));
   std::vector<Version> versions;
@@ -256,23 +279,26 @@ void run_compare(const Options &options) {
   const bool is_baseline = precision == kInF32;
   const std::string floats = tool::format_name(precision.floats());
   if (!is_baseline) add(model.weights, precision, floats + (precision.casts_activations() ? " weights" : ""), "-");
-  const auto add_fits = [&](const std::string &name, const Formats &used) {
-    for (const Method &method : chosen) {
-      const auto layers = progress_of(options, model.weights.layers.size(), name + ", " + method.name);
-      const std::clock_t start = std::clock();
-      const ModelWeights fitted = fit_weights(context, model.config(), model.weights, calibration,
-                                              {used, precision.activations, method}, layers);
-      const auto seconds = static_cast<double>(std::clock() - start) / CLOCKS_PER_SEC;
-      add(fitted, precision, name, method.name, seconds);
-    }
+  const auto add_fit = [&](const std::string &name, const Formats &used, const Method &method) {
+    const Source &source = *sources[method.is_rotated];
+    const auto layers = progress_of(options, source.weights.layers.size(), name + ", " + method.name);
+    const std::clock_t start = std::clock();
+    const ModelWeights fitted = fit_weights(context, model.config(), source.weights, source.calibration,
+                                            {used, precision.activations, method}, layers);
+    add(fitted, precision, name, method.name, static_cast<double>(std::clock() - start) / CLOCKS_PER_SEC);
   };
-  for (const lpt_format format : formats) add_fits(tool::format_name(format), equal_formats(model.config(), format));
-  if (!options.bytes_per_weight.empty()) {
-    const FormatCosts costs = costs_of(options, model, calibration, formats);
-    for (const double bytes : options.bytes_per_weight) {
-      const Formats mixed = choose_formats(context, costs, bytes);
-      if (!options.is_quiet) tool::print_error("{} bytes per weight: {}\n", bytes, formats_text(mixed));
-      add_fits(fmt::format("mixed {}", bytes), mixed);
+  for (const lpt_format format : formats) {
+    for (const Method &method : chosen) {
+      add_fit(tool::format_name(format), equal_formats(model.config(), format), method);
+    }
+  }
+  for (const double bytes : options.bytes_per_weight) {
+    for (const Method &method : chosen) {
+      const Formats mixed = choose_formats(context, sources[method.is_rotated]->costs, bytes);
+      if (!options.is_quiet) {
+        tool::print_error("{} bytes per weight, {}: {}\n", bytes, method.name, formats_text(mixed));
+      }
+      add_fit(fmt::format("mixed {}", bytes), mixed, method);
     }
   }
   const std::string about = fmt::format("{} x {} tokens, activations in {}, cache in {}", windows.size(),

@@ -79,6 +79,7 @@ ModelWeights load_weights(lpt_context *context, const ModelFiles &files, lpt_for
     return lpt_tensor_format(read.get()) == LPT_FORMAT_F32 ? cast_to(context, read, floats) : read;
   };
   ModelWeights weights;
+  weights.is_tied = config.is_tied;
   const char *head_name = config.is_tied ? kEmbeddingName : kHeadName;
   weights.head = matrix(head_name, config.vocabulary, config.width, &weights.head_offsets);
   const bool is_shared = config.is_tied && weights.head_offsets == nullptr;
@@ -115,6 +116,22 @@ SharedTensor cast_to(lpt_context *context, const SharedTensor &tensor, lpt_forma
   check(context, has_scales(format) ? lpt_quantize(context, tensor.get(), nullptr, cast.get(), nullptr)
                                     : lpt_dequantize(context, tensor.get(), nullptr, cast.get()));
   return cast;
+}
+
+SharedTensor copy_of(lpt_context *context, const SharedTensor &tensor) {
+  const int64_t extents[] = {lpt_tensor_extent(tensor.get(), 0), lpt_tensor_extent(tensor.get(), 1)};
+  lpt_tensor *made = nullptr;
+  check(context,
+        lpt_tensor_create(context, lpt_tensor_format(tensor.get()), lpt_tensor_rank(tensor.get()), extents, &made));
+  SharedTensor copy = Tensor(made);
+  check(context, lpt_tensor_copy(context, tensor.get(), made));
+  return copy;
+}
+
+std::span<float> values_of(lpt_tensor *tensor) {
+  int64_t elements = 1;
+  for (int32_t axis = 0; axis < lpt_tensor_rank(tensor); ++axis) elements *= lpt_tensor_extent(tensor, axis);
+  return {static_cast<float *>(lpt_tensor_data(tensor)), static_cast<size_t>(elements)};
 }
 
 Tensor view_of(lpt_context *context, const lpt_tensor *tensor, std::array<int64_t, 2> begins,

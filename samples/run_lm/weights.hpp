@@ -3,6 +3,7 @@
 
 #include <array>
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -27,6 +28,7 @@ struct ModelWeights {
   SharedTensor embedding;
   SharedTensor head;          // the embedding if both are tied
   SharedTensor head_offsets;  // of StoredMatrix; null: none
+  bool is_tied = false;       // files have one matrix for both
   SharedTensor norm;
   std::vector<LayerWeights> layers;
 
@@ -57,6 +59,12 @@ bool has_scales(lpt_format format);
 
 // Returns a copy of a dense tensor in another format. A tensor with scales is cast to floats only. The same format is no copy.
 SharedTensor cast_to(lpt_context *context, const SharedTensor &tensor, lpt_format format);
+
+// Returns a dense tensor of the same format and elements.
+SharedTensor copy_of(lpt_context *context, const SharedTensor &tensor);
+
+// Returns the elements of an f32 tensor.
+std::span<float> values_of(lpt_tensor *tensor);
 
 // Returns a part of a tensor that shares its memory.
 tool::Tensor view_of(lpt_context *context, const lpt_tensor *tensor, std::array<int64_t, 2> begins,

@@ -8,6 +8,7 @@
 
 #include "../json_fields.hpp"
 #include "../run.hpp"
+#include "loaded_model.hpp"
 #include "tests/support/random.hpp"
 #include "tiny_model.hpp"
 
@@ -68,7 +69,7 @@ TEST(Run, CommandsWork) {
   EXPECT_NE(output_of(options).find("KL divergence from the baseline 0.0"), std::string::npos);
   EXPECT_THROW((options.command = "compare", run(options)), tool::Error);  // the model is quantized
   options.model = options.baseline;
-  options.methods = {"nearest", "gptq"};
+  options.methods = {"nearest", "gptq", "rotate", "rotate-bias"};
   options.out = workplace.path("picture.svg");
   options.json = workplace.path("report.json");
   options.command_line = "run_lm compare";
@@ -77,7 +78,7 @@ TEST(Run, CommandsWork) {
   const run_lm::json report = tool::parse_json_object("report.json", workplace.read("report.json"));
   EXPECT_EQ("run_lm compare", report.at("command"));
   const run_lm::json &rows = report.at("tables").at("bf16").at("rows");
-  ASSERT_EQ(4, std::ssize(rows));  // f32, bf16 and two methods
+  ASSERT_EQ(6, std::ssize(rows));  // f32, bf16 and four methods
   EXPECT_EQ("int8_1x32, gptq", rows[3][0]);
   EXPECT_GT(std::stod(rows[1][2].get<std::string>()), 1.0);
   // Candidates under a budget between both.
@@ -96,6 +97,15 @@ TEST(Run, CommandsWork) {
   for (const char *part : {"in int4_1x32 ", ", int8_1x32 ", ", nearest"}) {
     EXPECT_NE(mixed.find(part), std::string::npos) << mixed;
   }
+  options.methods = {"rotate"};
+  options.out = workplace.path("rotated");
+  output_of(options);
+  const auto has_gains = [&](const char *folder) {
+    const LoadedModel saved(workplace.path(folder));
+    return std::ranges::any_of(run_lm::values_of(saved.weights.norm.get()), [](float gain) { return gain != 1.0f; });
+  };
+  EXPECT_TRUE(has_gains("mixed"));
+  EXPECT_FALSE(has_gains("rotated"));
   options.command = "generate";
   options.prompt = "abc";
   options.sampling.tokens = 4;

@@ -146,7 +146,7 @@ TEST(Hostile, ModelsAreRejected) {
   }
   expect_error([] { run_lm::find_method("best"); }, "--method is \"best\": expected nearest");
   for (const char *name : {"", "awq-", "gptq-gptq", "nearest-awq"}) {
-    expect_error([=] { run_lm::find_method(name); }, "expected nearest, or a list of awq, gptq and bias");
+    expect_error([=] { run_lm::find_method(name); }, "expected nearest, or a list of rotate, awq, gptq and bias");
   }
 }
 

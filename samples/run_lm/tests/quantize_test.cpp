@@ -3,12 +3,14 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <tuple>
 
 #include "../json_fields.hpp"
 #include "../model_writer.hpp"
+#include "../rotate.hpp"
 #include "loaded_model.hpp"
 #include "tiny_model.hpp"
 
@@ -66,6 +68,53 @@ TEST(Quantize, SavesChangedBiases) {
   Decoder before(context, loaded.files.config(), fitted, kInF32, 64), after = saved.decoder();
   const std::vector<int32_t> tokens = random_tokens(18, 20);
   EXPECT_EQ(0.0, difference(logits_of(after, tokens), logits_of(before, tokens)));
+}
+
+// One channel of the stream is large. The rotation distributes it, and the logits stay the same.
+TEST(Quantize, RotatesOutliersAway) {
+  const tool_tests::Workplace workplace;
+  const std::vector<int32_t> tokens = random_tokens(19, 30);
+  for (const bool is_tied : {false, true}) {
+    TinyModel model;
+    model.is_tied = is_tied;
+    model.width = 48;  // three groups of 16
+    model.head_width = is_tied ? 16 : 12;
+    model.draw(20, !is_tied);
+    Values &embedding = model.tensors.at(run_lm::kEmbeddingName);
+    for (int64_t row = 0; row < embedding.rows; ++row) embedding.numbers[static_cast<size_t>(row * 48 + 5)] += 30.0f;
+    const LoadedModel loaded(write_folder(workplace, is_tied ? "tied" : "untied", model, false));
+    lpt_context *context = loaded.context.get();
+    const run_lm::ModelConfig &config = loaded.files.config();
+    const ModelWeights rotated = rotate_weights(context, config, loaded.weights);
+    const auto measure = [&](const ModelWeights &weights, double &peak) {
+      Decoder decoder(context, config, weights, kInF32, 64);
+      peak = 0.0;  // the largest ratio of an input of attention to the deviation of its row
+      decoder.observe = [&](size_t, run_lm::Input input, const lpt_tensor *values) {
+        if (input != run_lm::kAttentionInput) return;
+        for (int64_t row = 0; row < lpt_tensor_extent(values, 0); ++row) {
+          double square = 0.0, top = 0.0;
+          for (const float value : values_of(run_lm::view_of(context, values, {row, 0}, {1, 48}).get())) {
+            square += double{value} * double{value} / 48.0;
+            top = std::max(top, std::fabs(double{value}));
+          }
+          peak = std::max(peak, top / std::sqrt(square));
+        }
+      };
+      return logits_of(decoder, tokens);
+    };
+    double before = 0.0, after = 0.0;
+    const std::vector<float> plain = measure(loaded.weights, before), found = measure(rotated, after);
+    EXPECT_LT(relative_difference(found, model.logits(tokens)), 2e-5) << is_tied;
+    EXPECT_GT(before, 5.0) << is_tied;
+    EXPECT_LT(after, 0.6 * before) << is_tied;
+    const std::string folder = workplace.path(is_tied ? "rotated_tied" : "rotated");
+    run_lm::check_new_model(folder);
+    save_model(context, loaded.files, rotated, folder);
+    const LoadedModel saved(folder);
+    EXPECT_FALSE(saved.files.config().is_tied);
+    Decoder decoder = saved.decoder();
+    EXPECT_EQ(0.0, difference(logits_of(decoder, tokens), found)) << is_tied;
+  }
 }
 
 // A row-major matrix.
