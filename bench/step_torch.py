@@ -21,6 +21,11 @@ def rotate(x, cosine, sine):
     return torch.cat((first * cosine - second * sine, second * cosine + first * sine), dim=-1).to(x.dtype)
 
 
+def swiglu(gate_up):
+    gate, up = gate_up.chunk(2, dim=-1)
+    return functional.silu(gate) * up
+
+
 def angles_of(positions, half):
     angles = torch.arange(positions)[:, None] * 1e4 ** (-torch.arange(half) / half)
     return {"cosine": angles.cos(), "sine": angles.sin()}
@@ -28,7 +33,7 @@ def angles_of(positions, half):
 
 # The parts that lpt.torch replaces. Its linear layers are those of a converted model.
 TORCH = types.SimpleNamespace(norm=nn.RMSNorm, attend=functional.scaled_dot_product_attention, loss=functional.cross_entropy,
-                              swiglu=lambda gate, up: functional.silu(gate) * up, rotate=rotate, angles=angles_of,
+                              swiglu=swiglu, rotate=rotate, angles=angles_of,
                               optimizer=torch.optim.AdamW)
 
 
@@ -53,15 +58,14 @@ class Block(nn.Module):
     def attend(self, x, angles):
         batch, positions, width = x.shape
         joined = self.query_key_value(x).view(batch, positions, 3, self.heads, width // self.heads)
-        heads = joined.permute(2, 0, 3, 1, 4)
-        (query, key), value = self.parts.rotate(heads[:2], *angles), heads[2]
+        query, key, value = (heads.transpose(1, 2) for heads in joined.unbind(2))
+        query, key = self.parts.rotate(query, *angles), self.parts.rotate(key, *angles)
         attended = self.parts.attend(query, key, value, is_causal=True)
         return self.output(attended.transpose(1, 2).reshape(batch, positions, width))
 
     def forward(self, x, angles):
         x = x + self.attend(self.attention_norm(x), angles)
-        gate, up = self.gate_up(self.mlp_norm(x)).chunk(2, dim=-1)
-        return x + self.down(self.parts.swiglu(gate, up))
+        return x + self.down(self.parts.swiglu(self.gate_up(self.mlp_norm(x))))
 
 
 class Model(nn.Module):

@@ -99,8 +99,11 @@ class Swiglu(Base):
         self.check(module, lambda gate, up: functional.silu(gate) * up, draw(3, 5, 48), draw(3, 5, 48, seed=2), factor=16)
         self.gradcheck(module, draw(4, 7), draw(4, 7, seed=2))
         self.gradcheck(module, draw(4, 14))
-        both = draw(3, 5, 96)
-        self.assertTrue(torch.equal(module(both), module(both[..., :48].contiguous(), both[..., 48:].contiguous())))
+        both, joined = draw(3, 5, 96), lambda both: module(*both.chunk(2, -1))
+        for one in (both, both.bfloat16(), draw(3, 96, 5).transpose(1, 2), draw(0, 96)):
+            self.assertTrue(all(map(torch.equal, results_of(module, one), results_of(joined, one))))
+        with self.assertRaisesRegex(RuntimeError, "input has 5 columns: expected an even number"):
+            module(torch.ones(3, 5))
         with self.assertRaisesRegex(RuntimeError, r"up has the shape \(3, 4\): expected \(3, 5\)"):
             module(torch.ones(3, 5), torch.ones(3, 4))
 
@@ -144,6 +147,13 @@ class Attention(Base):
         self.assertEqual(wide.shape, wide.grad.shape)
         self.gradcheck(lambda *them: self.ours(*them, is_causal=True), draw(1, 2, 5, 4), draw(1, 2, 5, 4, seed=2),
                        draw(1, 2, 5, 3, seed=3))
+
+    def test_results_have_the_memory_order_of_their_inputs(self):
+        heads = [one.detach().unflatten(-1, (4, 16)).transpose(1, 2).requires_grad_() for one in draw(2, 24, 3 * 64).chunk(3, -1)]
+        frequencies = lpt.rotary_frequencies(16).torch()
+        output = self.ours(lpt.torch.rotary(heads[0], frequencies), *heads[1:])
+        for one in (output, lpt.torch.rotary(heads[0], frequencies), *torch.autograd.grad(output.sum(), heads)):
+            self.assertTrue(one.transpose(1, 2).is_contiguous(), one.stride())
 
     def test_options_that_are_not_supported_are_named(self):
         one = draw(1, 2, 4, 8)
@@ -266,8 +276,10 @@ class Compile(unittest.TestCase):
         for operator, arguments in ((operators.rms_norm, (draw(3, 8), draw(8), 1e-5)),
                                     (operators.layer_norm, (draw(3, 8), draw(8), draw(8), 1e-5)),
                                     (operators.swiglu, (draw(3, 8), draw(3, 8))),
+                                    (operators.swiglu_halves, (draw(3, 8),)),
                                     (operators.attention, (*[draw(1, 2, 4, 8) for _ in range(3)], None, True, 0.0)),
-                                    (operators.rotary, (draw(2, 4, 8), torch.ones(4), None, 0, "halves", 1.0, False)),
+                                    (operators.attention, (*[draw(1, 4, 2, 8).transpose(1, 2) for _ in range(3)], None, True, 0.0)),
+                                    (operators.rotary, (draw(4, 2, 8).transpose(0, 1), torch.ones(4), None, 0, "halves", 1.0, False)),
                                     (operators.cross_entropy, (draw(3, 8), targets, -100, 0.0, "mean"))):
             torch.library.opcheck(operator.default, arguments, test_utils=(
                 "test_schema", "test_autograd_registration", "test_faketensor", "test_aot_dispatch_dynamic"))

@@ -21,9 +21,19 @@ def _adjacent(tensor: _Tensor) -> _Tensor:
     return tensor if is_readable else tensor.contiguous()
 
 
+def _ordered_like(tensor: _Tensor) -> _Tensor:
+    """Create a dense tensor whose axes have the order in memory of those of another one.
+
+    Heads that are views of batch × positions × heads × width give results of that order: models join them without a copy.
+    """
+    return torch.empty_like(tensor) if tensor.stride(-1) == 1 else dense_of(tensor)
+
+
 def _attention_fake(query: _Tensor, key: _Tensor, value: _Tensor, mask: Optional[_Tensor], causal: bool, scale: float
                     ) -> Tuple[_Tensor, _Tensor]:
-    return query.new_empty((*query.shape[:-1], value.shape[-1])), query.new_empty(query.shape[:-1], dtype=sums_dtype(query))
+    is_as_query = value.shape[-1] == query.shape[-1]
+    output = _ordered_like(query) if is_as_query else query.new_empty((*query.shape[:-1], value.shape[-1]))
+    return output, query.new_empty(query.shape[:-1], dtype=sums_dtype(query))
 
 
 def _attention(query: _Tensor, key: _Tensor, value: _Tensor, mask: Optional[_Tensor], causal: bool, scale: float
@@ -38,15 +48,15 @@ def _attention(query: _Tensor, key: _Tensor, value: _Tensor, mask: Optional[_Ten
 
 def _attention_backward_fake(gradient: _Tensor, query: _Tensor, key: _Tensor, value: _Tensor, output: _Tensor, sums: _Tensor,
                              mask: Optional[_Tensor], causal: bool, scale: float) -> Tuple[_Tensor, _Tensor, _Tensor]:
-    return query.new_empty(query.shape), key.new_empty(key.shape), value.new_empty(value.shape)
+    return _ordered_like(query), _ordered_like(key), _ordered_like(value)
 
 
 def _attention_backward(gradient: _Tensor, query: _Tensor, key: _Tensor, value: _Tensor, output: _Tensor, sums: _Tensor,
                         mask: Optional[_Tensor], causal: bool, scale: float) -> Tuple[_Tensor, _Tensor, _Tensor]:
-    found = attention_backward(_adjacent(query), _adjacent(key), _adjacent(value), _adjacent(gradient), mask=mask, causal=causal,
-                               scale=scale, output=output, log_sum_exp=sums)
-    dq, dk, dv = (torch.from_dlpack(one) for one in found)
-    return dq, dk, dv
+    results = _attention_backward_fake(gradient, query, key, value, output, sums, mask, causal, scale)
+    attention_backward(_adjacent(query), _adjacent(key), _adjacent(value), _adjacent(gradient), mask=mask, causal=causal,
+                       scale=scale, output=output, log_sum_exp=sums, out=results)
+    return results
 
 
 def _attention_setup(ctx: Any, inputs: Any, output: Any) -> None:
@@ -99,13 +109,13 @@ def scaled_dot_product_attention(query: _Tensor, key: _Tensor, value: _Tensor, a
 
 def _rotary_fake(x: _Tensor, frequencies: _Tensor, positions: Optional[_Tensor], first: int, layout: str, scale: float, inverse: bool
                  ) -> _Tensor:
-    return dense_of(x)
+    return _ordered_like(x)
 
 
 def _rotary(x: _Tensor, frequencies: _Tensor, positions: Optional[_Tensor], first: int, layout: str, scale: float, inverse: bool
             ) -> _Tensor:
     check_float(x, "x")
-    output = dense_of(x)
+    output = _ordered_like(x)
     rotate(_adjacent(x), frequencies, positions=positions, first_position=first, layout=layout, scale=scale, inverse=inverse, out=output)
     return output
 

@@ -1,7 +1,7 @@
 """RMSNorm, LayerNorm and SwiGLU as operators and modules."""
 from __future__ import annotations
 
-from typing import Any, List, Optional, Tuple
+from typing import Any, Optional, Sequence, Tuple
 
 import torch
 
@@ -131,13 +131,44 @@ def _swiglu_backward_fake(gradient: _Tensor, gate: _Tensor, up: _Tensor) -> _Two
     return dense_of(gate), dense_of(up)
 
 
-def _swiglu_backward(gradient: _Tensor, gate: _Tensor, up: _Tensor) -> _Two:
-    results, context = _swiglu_backward_fake(gradient, gate, up), handle_of(None)
+def _write_gradients(gradient: _Tensor, gate: _Tensor, up: _Tensor, results: Sequence[_Tensor]) -> None:
+    """Compute the gradients of gate and up; results: dense tensors, or the halves of the last axis of one."""
     if gradient.numel():
-        operands: List[_Tensor] = [rows_of(one) for one in (gate, up, gradient)]
-        wrapped = [wrap(context, one) for one in operands]
-        capi.lpt_swiglu_backward(context, *wrapped, None, *[wrap_dense(context, one, *operands[0].shape) for one in results])
+        context, operands = handle_of(None), [rows_of(one) for one in (gate, up, gradient, *results)]
+        left, right, slope, *outputs = [wrap(context, one) for one in operands]
+        capi.lpt_swiglu_backward(context, left, right, slope, None, *outputs)
+
+
+def _swiglu_backward(gradient: _Tensor, gate: _Tensor, up: _Tensor) -> _Two:
+    results = _swiglu_backward_fake(gradient, gate, up)
+    _write_gradients(gradient, gate, up, results)
     return results
+
+
+def _halves_fake(gate_up: _Tensor) -> _Tensor:
+    columns = gate_up.shape[-1]
+    if columns % 2:
+        raise RuntimeError(f"input has {columns} columns: expected an even number, those of gate and up")
+    return gate_up.new_empty((*gate_up.shape[:-1], columns // 2))
+
+
+def _halves(gate_up: _Tensor) -> _Tensor:
+    _halves_fake(gate_up)
+    return _swiglu(*gate_up.chunk(2, -1))
+
+
+def _halves_backward_fake(gradient: _Tensor, gate_up: _Tensor) -> _Tensor:
+    return dense_of(gate_up)
+
+
+def _halves_backward(gradient: _Tensor, gate_up: _Tensor) -> _Tensor:
+    result = dense_of(gate_up)
+    _write_gradients(gradient, *gate_up.chunk(2, -1), result.chunk(2, -1))
+    return result
+
+
+def _halves_gradients(ctx: Any, gradient: Any) -> Any:
+    return torch.ops.lpt.swiglu_halves_backward.default(gradient, *ctx.saved_tensors)
 
 
 def _swiglu_setup(ctx: Any, inputs: Any, output: Any) -> None:
@@ -157,6 +188,8 @@ define("layer_norm_backward(Tensor gradient, Tensor x, Tensor? weight, Tensor me
        _layer_backward, _layer_backward_fake)
 define("swiglu(Tensor gate, Tensor up) -> Tensor", _swiglu, _swiglu_fake, _swiglu_gradients, _swiglu_setup)
 define("swiglu_backward(Tensor gradient, Tensor gate, Tensor up) -> (Tensor, Tensor)", _swiglu_backward, _swiglu_backward_fake)
+define("swiglu_halves(Tensor gate_up) -> Tensor", _halves, _halves_fake, _halves_gradients, _swiglu_setup)
+define("swiglu_halves_backward(Tensor gradient, Tensor gate_up) -> Tensor", _halves_backward, _halves_backward_fake)
 
 
 def _check_columns(input: _Tensor, normalized_shape: Tuple[int, ...]) -> None:
@@ -188,5 +221,5 @@ class SwiGLU(torch.nn.Module):
 
     def forward(self, gate: _Tensor, up: Optional[_Tensor] = None) -> _Tensor:
         if up is None:
-            gate, up = gate.chunk(2, -1)
+            return torch.ops.lpt.swiglu_halves.default(gate)
         return torch.ops.lpt.swiglu.default(gate, up)
