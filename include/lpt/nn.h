@@ -186,15 +186,15 @@ LPT_API lpt_status lpt_rmsnorm_forward(lpt_context *context, const lpt_tensor *i
  * Results have the bits of an addition and lpt_rmsnorm_forward() of `sum`. The gradient of both `residual` and `branch` is
  * that of lpt_rmsnorm_backward() with the gradient of `sum` as `residual_gradient`.
  *
- * Formats   `residual`, `branch` and `sum` have the same format. `weight` and `inverse_rms` are f32, or f64 where `sum`
- *           or `output` is f64.
+ * Formats   `residual` and `sum` have the same format, and so has `branch`, unless they are f32 and it is bf16 or f16.
+ *           `weight` and `inverse_rms` are f32, or f64 where `sum` or `output` is f64.
  *
  * Rounding  The addition is in f32, or in f64 for f64, and rounded once.
  *
- * Overlap   `sum` may be `residual` or `branch`. No other overlap is allowed.
+ * Overlap   `sum` may be `residual`, or `branch` of its format. No other overlap is allowed.
  *
  * @param[in]  residual     Rows × columns.
- * @param[in]  branch       The shape and format of `residual`.
+ * @param[in]  branch       The shape of `residual`.
  * @param[in]  weight       Vector of columns.
  * @param[in]  options      NULL for the defaults.
  * @param[out] sum          The shape and format of `residual`.

@@ -29,6 +29,9 @@ struct SwigluBackwardRequest {
 // Computes RMSNorm: r = 1 / sqrt(mean(x²) + epsilon), output = x · r · weight. If the root is 0, r is 0: a row of zeros without
 // epsilon yields zeros. With is_centered, computes LayerNorm: m = mean(x), r = 1 / sqrt(mean((x - m)²) + epsilon), output = (x
 // - m) · r · weight + bias, with m and r rounded to the type of the weight. Bounded: the mean is summed in f64 or pairwise.
+//
+// With a residual, x is an output: residual + branch, added in f32 or f64 and rounded once to the format of input. It may be one
+// of them.
 struct RmsnormForwardRequest {
   MatrixView input;
   const void *weight;  // `columns` values: f32, or f64 with is_f64
@@ -36,9 +39,12 @@ struct RmsnormForwardRequest {
   void *inverse_rms;  // NULL, or output, `rows` values
   double epsilon;
   bool is_f64;
-  bool is_centered = false;    // LayerNorm; then the weight may be NULL: ones
-  const void *bias = nullptr;  // for is_centered, in the type of the weight. NULL: zeros
-  void *mean = nullptr;        // for is_centered: NULL, or output, `rows` values
+  bool is_centered = false;               // LayerNorm; then the weight may be NULL: ones
+  const void *bias = nullptr;             // for is_centered, in the type of the weight. NULL: zeros
+  void *mean = nullptr;                   // for is_centered: NULL, or output, `rows` values
+  MatrixView residual = {}, branch = {};  // without is_centered. Format NONE: no residual
+
+  bool has_residual() const { return residual.format.id != LPT_FORMAT_NONE; }
 };
 
 // Computes dx = r · (w · dy) - x · r³ · mean(w · dy · x), and adds dw(c) = Σ_rows dy · x · r to weight_gradient_sum. With

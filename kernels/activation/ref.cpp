@@ -121,6 +121,10 @@ void rmsnorm_forward(const RmsnormForwardRequest &request) {
   const int64_t columns = request.input.columns;
   const auto width = static_cast<double>(columns);
   for (int64_t row = 0; row < request.input.rows; ++row) {
+    for (int64_t column = 0; column < columns && request.has_residual(); ++column) {
+      store<T>(request.input, row, column,
+               load<T>(request.residual, row, column) + load<T>(request.branch, row, column));
+    }
     double mean = 0.0, sum = 0.0;
     for (int64_t column = 0; column < columns && request.is_centered; ++column) {
       mean += load<double>(request.input, row, column);

@@ -48,13 +48,26 @@ template <bool kIsF32>
   return {0.0, width == 0 ? 0.0 : sum.total() / static_cast<double>(width)};
 }
 
+// Writes a row of the sum, which the norm then reads from the nearest cache.
+template <bool kIsF32>
+void add_rows(const RmsnormForwardRequest &request, int64_t row) {
+  const RowSource residual = line_of(request.residual, row), branch = line_of(request.branch, row);
+  const RowSource sum = line_of(request.input, row);
+  for_columns(0, request.input.columns, [&](int64_t column, ActiveLanes columns) {
+    store_row<kIsF32>(sum, column, columns,
+                      load_row<kIsF32>(residual, column, columns) + load_row<kIsF32>(branch, column, columns));
+  });
+}
+
 template <bool kIsF32, bool kIsCentered>
 void rmsnorm_forward(const RmsnormForwardRequest &request) {
   const int64_t width = request.input.columns;
   const auto *weights = static_cast<const float *>(request.weight), *biases = static_cast<const float *>(request.bias);
   auto *inverses = static_cast<float *>(request.inverse_rms), *means = static_cast<float *>(request.mean);
+  const bool is_added_f32 = is_f32(request.input) && is_f32(request.residual) && is_f32(request.branch);
   for (int64_t row = 0; row < request.input.rows; ++row) {
     const RowSource inputs = line_of(request.input, row), outputs = line_of(request.output, row);
+    if (request.has_residual()) is_added_f32 ? add_rows<true>(request, row) : add_rows<false>(request, row);
     const Moments moments = kIsCentered ? moments_of<kIsF32>(inputs, width) : squares_of<kIsF32>(inputs, width);
     const double square = moments.variance + request.epsilon;
     const float inverse = static_cast<float>(square == 0.0 ? 0.0 : 1.0 / __builtin_sqrt(square));

@@ -34,13 +34,15 @@ const char *unsupported_swiglu_backward_any(const SwigluBackwardRequest &request
       {&request.gate, &request.up, &request.output_gradient, &request.gate_gradient, &request.up_gradient});
 }
 
-const char *unsupported_rmsnorm_forward_any(const RmsnormForwardRequest &request) {
-  return unsupported_any({&request.input, &request.output});
+// Returns the view, or the input for a view without a format, so that no condition applies to the view.
+template <typename Request>
+const MatrixView &view_or_input(const Request &request, const MatrixView &view) {
+  return view.format.id == LPT_FORMAT_NONE ? request.input : view;
 }
 
-// Returns the view, or the input for a view without a format, so that no condition applies to the view.
-const MatrixView &view_or_input(const RmsnormBackwardRequest &request, const MatrixView &view) {
-  return view.format.id == LPT_FORMAT_NONE ? request.input : view;
+const char *unsupported_rmsnorm_forward_any(const RmsnormForwardRequest &request) {
+  return unsupported_any({&request.input, &request.output, &view_or_input(request, request.residual),
+                          &view_or_input(request, request.branch)});
 }
 
 const char *unsupported_rmsnorm_backward_any(const RmsnormBackwardRequest &request) {
@@ -109,7 +111,8 @@ const char *unsupported_swiglu_backward_vectors(const SwigluBackwardRequest &req
 
 const char *unsupported_rmsnorm_forward_vectors(const RmsnormForwardRequest &request) {
   if (request.is_f64) return "the weight is f64";
-  return unsupported_vectors({&request.input, &request.output});
+  return unsupported_vectors({&request.input, &request.output, &view_or_input(request, request.residual),
+                              &view_or_input(request, request.branch)});
 }
 
 const char *unsupported_rmsnorm_backward_vectors(const RmsnormBackwardRequest &request) {

@@ -84,7 +84,6 @@ std::span<const DeviceFamily> cuda_families() {
       family("swiglu_backward", swiglu_backward_device_kernels()),
       family("smoothing", smoothing_device_kernels()),
       family("rmsnorm_forward", rmsnorm_forward_device_kernels()),
-      family("rmsnorm_forward_sum", rmsnorm_sum_device_kernels()),
       family("rmsnorm_backward", rmsnorm_backward_device_kernels()),
       family("gradient_parts", gradient_parts_device_kernels()),
       family("gradient_sum", gradient_sum_device_kernels()),

@@ -45,6 +45,24 @@ TEST(RmsnormForwardSum, HasTheBitsOfBothStepsApart) {
   }
 }
 
+// More columns than are widened at a time, and a sum in the place of the residual.
+TEST(RmsnormForwardSum, WidensTheBranch) {
+  for (const lpt_format format : {LPT_FORMAT_BF16, LPT_FORMAT_F16}) {
+    for (const auto &[rows, columns] : {std::pair<int64_t, int64_t>(1, 1), {5, 37}, {70, 2500}, {0, 4}}) {
+      const Stream wide(LPT_FORMAT_F32, rows, columns), narrow(format, rows, columns);
+      lpt_context *const c = wide.context.get();
+      const Tensor branch = tensor_of(c, LPT_FORMAT_F32, rows, columns, numbers_of(c, narrow.branch.get()));
+      const Tensor sum = wide.matrix(), output = narrow.matrix(), expected = narrow.matrix();
+      ASSERT_TRUE(ok(c, lpt_rmsnorm_forward_sum(c, wide.residual.get(), branch.get(), wide.weight.get(), nullptr,
+                                                sum.get(), expected.get(), nullptr)));
+      ASSERT_TRUE(ok(c, lpt_rmsnorm_forward_sum(c, wide.residual.get(), narrow.branch.get(), wide.weight.get(), nullptr,
+                                                wide.residual.get(), output.get(), nullptr)));
+      EXPECT_EQ(bytes_of(c, sum.get()), bytes_of(c, wide.residual.get())) << name_of(format);
+      EXPECT_EQ(bytes_of(c, expected.get()), bytes_of(c, output.get())) << name_of(format);
+    }
+  }
+}
+
 TEST(RmsnormForwardSum, MayTakeThePlaceOfAnAddend) {
   const Stream s(LPT_FORMAT_F32, 6, 33);
   lpt_context *const c = s.context.get();
@@ -130,7 +148,13 @@ TEST(RmsnormForwardSum, RejectsWhatDoesNotFit) {
     expect_words(words, lpt_context_error(c));
   };
   reject(narrow.branch, sum, output, {"branch is 6 x 32", "6 x 33", "residual"});
-  reject(half.branch, sum, output, {"branch is bf16", "f32", "residual"});
+  const Tensor wide = make_tensor(c, LPT_FORMAT_F64, 6, 33);
+  reject(wide, sum, output, {"branch is f64", "f32, as residual, or bf16 or f16"});
+  EXPECT_EQ(LPT_INVALID_ARGUMENT, lpt_rmsnorm_forward_sum(c, half.residual.get(), s.branch.get(), s.weight.get(),
+                                                          nullptr, half.branch.get(), output.get(), nullptr));
+  expect_words({"branch is f32: expected bf16, as residual"}, lpt_context_error(c));
+  Stream in_place(LPT_FORMAT_BF16, 6, 33);
+  reject(in_place.branch, in_place.branch, output, {"sum is bf16", "f32"});
   reject(s.branch, half.residual, output, {"sum is bf16", "f32"});
   reject(nullptr, sum, output, {"branch is NULL"});
   reject(s.branch, nullptr, output, {"sum is NULL"});

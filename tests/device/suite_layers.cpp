@@ -99,16 +99,18 @@ TEST_F(DeviceLayers, RmsnormIsNearTheCpu) {
 }
 
 TEST_F(DeviceLayers, ASumHasTheBitsOfTheCpuAndItsNormIsNear) {
-  const Tensor residual = numbers(LPT_FORMAT_BF16, 9, 100, 10), branch = numbers(LPT_FORMAT_BF16, 9, 100, 11);
-  const Tensor weight = vector(100, 12);
-  const Both sum = both(LPT_FORMAT_BF16, {9, 100}), output = both(LPT_FORMAT_F32, {9, 100});
-  ASSERT_TRUE(ok(cpu(), lpt_rmsnorm_forward_sum(cpu(), residual.get(), branch.get(), weight.get(), nullptr,
-                                                sum.here.get(), output.here.get(), nullptr)));
-  ASSERT_TRUE(ok(gpu(), lpt_rmsnorm_forward_sum(gpu(), there(residual.get()).get(), there(branch.get()).get(),
-                                                there(weight.get()).get(), nullptr, sum.there.get(), output.there.get(),
-                                                nullptr)));
-  expect_equal(sum, "sum");
-  expect_near(output, 0, "output");
+  for (const lpt_format format : {LPT_FORMAT_BF16, LPT_FORMAT_F32}) {
+    const Tensor residual = numbers(format, 9, 100, 10), branch = numbers(LPT_FORMAT_BF16, 9, 100, 11);
+    const Tensor weight = vector(100, 12);
+    const Both sum = both(format, {9, 100}), output = both(LPT_FORMAT_F32, {9, 100});
+    ASSERT_TRUE(ok(cpu(), lpt_rmsnorm_forward_sum(cpu(), residual.get(), branch.get(), weight.get(), nullptr,
+                                                  sum.here.get(), output.here.get(), nullptr)));
+    ASSERT_TRUE(ok(gpu(), lpt_rmsnorm_forward_sum(gpu(), there(residual.get()).get(), there(branch.get()).get(),
+                                                  there(weight.get()).get(), nullptr, sum.there.get(),
+                                                  output.there.get(), nullptr)));
+    expect_equal(sum, "sum");
+    expect_near(output, 0, "output");
+  }
 }
 
 // 80 rows are two parts of the weight gradient.

@@ -43,6 +43,57 @@ TEST(RmsnormForward, RowsAreNearTheDefinition) {
   }
 }
 
+// All NaNs are equal.
+bool has_numbers_of(const Matrix &found, const Matrix &expected) {
+  for (int64_t r = 0; r < found.rows(); ++r) {
+    for (int64_t c = 0; c < found.columns(); ++c) {
+      const double a = number(found, r, c), b = number(expected, r, c);
+      if (std::isnan(a) ? !std::isnan(b) : a != b || std::signbit(a) != std::signbit(b)) return false;
+    }
+  }
+  return true;
+}
+
+// Sums are those of the reference kernel; norms those of the same kernel for the sum.
+TEST(RmsnormForward, AddsAResidual) {
+  Random random(10);
+  for (const auto &row : rmsnorm_forward_kernels()) {
+    if (!can_run(row)) continue;
+    for (const lpt_format format : kFormats) {
+      for (const lpt_format added : kFormats) {
+        for (const int64_t columns : kSimdEdges) {
+          const int64_t count = 1 + random.below(3), padding = random.below(5);
+          Matrix residual(format, count, columns, padding, 4), branch(added, count, columns, padding, 4);
+          Matrix sum(format, count, columns, padding, 4), expected_sum(format, count, columns);
+          Matrix output(random.of(kFormats), count, columns, padding, 4), inverse(LPT_FORMAT_F32, 1, count);
+          Matrix expected(output.format().id, count, columns), expected_inverse(LPT_FORMAT_F32, 1, count);
+          Matrix weight(LPT_FORMAT_F32, 1, columns), unused(LPT_FORMAT_F32, count, columns);
+          residual.fill(random, Values::kBits);
+          branch.fill(random, Values::kNormal);
+          fill_finite(random, weight, Values::kNormal);
+          const bool is_in_place = random.chance(0.3);
+          RmsnormForwardRequest reference = {
+              expected_sum.view(), weight.data.data(), unused.view(), nullptr, 1e-5, false};
+          reference.residual = residual.view();
+          reference.branch = branch.view();
+          rmsnorm_forward_kernels().back().run(reference);
+          RmsnormForwardRequest request = reference;
+          request.input = is_in_place ? residual.view() : sum.view();
+          request.output = output.view();
+          request.inverse_rms = inverse.data.data();
+          row.run(request);
+          row.run(
+              {expected_sum.view(), weight.data.data(), expected.view(), expected_inverse.data.data(), 1e-5, false});
+          const std::string where = shape_text(row.name, format, count, columns, Values::kNormal);
+          ASSERT_TRUE(sum.is_intact() && residual.is_intact() && output.is_intact() && inverse.is_intact()) << where;
+          ASSERT_TRUE(has_numbers_of(is_in_place ? residual : sum, expected_sum)) << where;
+          ASSERT_TRUE(has_numbers_of(output, expected) && has_numbers_of(inverse, expected_inverse)) << where;
+        }
+      }
+    }
+  }
+}
+
 TEST(RmsnormBackward, RowsAreNearTheDefinition) {
   Random random(8);
   for (const auto &row : rmsnorm_backward_kernels()) {

@@ -9,7 +9,6 @@
 
 #include "kernels/activation/cuda/cuda_kernels.hpp"
 #include "kernels/activation/cuda/cuda_steps.hpp"
-#include "kernels/reduce/reduce.hpp"
 #include "tests/kernels/layernorm_problem.hpp"
 #include "tests/simt/device_kernels.hpp"
 #include "tests/support/sanitized.hpp"
@@ -34,26 +33,13 @@ bool has_codes_of(const Matrix &found, const Matrix &oracle) {
   return true;
 }
 
-// Computes residual + branch row by row with the CPU kernel that defines the bits.
-void add_by_reference(Matrix &residual, Matrix &branch, Matrix &sum) {
-  for (int64_t row = 0; row < sum.rows(); ++row) {
-    const auto place = [row](Matrix &matrix) {
-      return matrix.data.data() + matrix.index(row, 0) * element_bits(matrix.format().element) / 8;
-    };
-    const void *const sources[] = {place(residual), place(branch)};
-    void *const target = place(sum);
-    const lpt_format format = sum.format().id;
-    reference_of(reduce_kernels())
-        .run({format, format, Reduction::kSum, 2, 1, 1.0, sum.columns(), sources, &target, false});
-  }
-}
-
 TEST(SimtRmsnorm, ASumAndItsNormAreTheBitsOfTwoCalls) {
   Random random(86);
   for (int i = 0; i < (kIsSanitized ? 8 : 36); ++i) {
     const lpt_format format = kFormats[i % 3];
     const int64_t rows = 1 + random.below(3), columns = random.of(kColumns);
-    Matrix residual = any_matrix(random, format, rows, columns), branch = any_matrix(random, format, rows, columns);
+    Matrix residual = any_matrix(random, format, rows, columns);
+    Matrix branch = any_matrix(random, random.of(kFormats), rows, columns);
     Matrix sum = any_matrix(random, format, rows, columns), expected_sum(format, rows, columns);
     Matrix output = any_matrix(random, random.of(kFormats), rows, columns);
     Matrix oracle(output.format().id, rows, columns), weight(LPT_FORMAT_F32, 1, columns);
@@ -61,15 +47,18 @@ TEST(SimtRmsnorm, ASumAndItsNormAreTheBitsOfTwoCalls) {
     residual.fill(random, kAllValues[static_cast<std::size_t>(i) % std::size(kAllValues)]);
     branch.fill(random, Values::kNormal);
     weight.fill(random, Values::kNormal);
-    add_by_reference(residual, branch, expected_sum);
+    RmsnormForwardRequest reference = {expected_sum.view(), weight.data.data(), oracle.view(), nullptr, 1e-5, false};
+    reference.residual = residual.view();
+    reference.branch = branch.view();
+    reference_of(rmsnorm_forward_kernels()).run(reference);
     const bool is_in_place = i % 4 == 1;
-    RmsnormSumRequest request = {
-        residual.view(),
-        branch.view(),
-        {is_in_place ? residual.view() : sum.view(), weight.data.data(), output.view(), rms.data.data(), 1e-5, false}};
-    ASSERT_EQ(rmsnorm_sum_device_kernels().front().unsupported_reason(request), nullptr);
+    RmsnormForwardRequest request = reference;
+    request.input = is_in_place ? residual.view() : sum.view();
+    request.output = output.view();
+    request.inverse_rms = rms.data.data();
+    ASSERT_EQ(rmsnorm_forward_device_kernels().front().unsupported_reason(request), nullptr);
     take_next_order();
-    rmsnorm_sum_device_kernels().front().queue(request, nullptr);
+    rmsnorm_forward_device_kernels().front().queue(request, nullptr);
     rmsnorm_forward_device_kernels().front().queue(
         {expected_sum.view(), weight.data.data(), oracle.view(), expected_rms.data.data(), 1e-5, false}, nullptr);
     EXPECT_TRUE(has_codes_of(is_in_place ? residual : sum, expected_sum)) << i << ": the sum";
@@ -293,9 +282,10 @@ TEST(SimtRmsnorm, WhatTheRowsDoNotTakeIsRejected) {
   EXPECT_STREQ(
       gradient_parts_device_kernels().front().unsupported_reason({wide.view(), matrix.view(), nullptr, 1, nullptr}),
       "takes f32, bf16 and f16 only");
-  EXPECT_STREQ(rmsnorm_sum_device_kernels().front().unsupported_reason(
-                   {wide.view(), matrix.view(), {matrix.view(), nullptr, matrix.view(), nullptr, 0.0, false}}),
-               "takes f32, bf16 and f16 only");
+  RmsnormForwardRequest forward = {matrix.view(), nullptr, matrix.view(), nullptr, 0.0, false};
+  forward.residual = matrix.view();
+  forward.branch = wide.view();
+  EXPECT_STREQ(rmsnorm_forward_device_kernels().front().unsupported_reason(forward), "takes f32, bf16 and f16 only");
 }
 
 }  // namespace

@@ -150,6 +150,11 @@ NormJob job_of(const RmsnormForwardRequest &request) {
 void rmsnorm_forward_cuda(const RmsnormForwardRequest &request, void *stream) {
   if (request.input.rows == 0) return;
   const uint32_t blocks = blocks_of_rows(request.input.rows);
+  if (request.has_residual()) {
+    LPT_LAUNCH(rmsnorm_sum, blocks, kLineThreads, 0, stream, job_of(request), lines_of(request.residual),
+               lines_of(request.branch));
+    return;
+  }
   if (!request.is_centered) {
     LPT_LAUNCH(rmsnorm_forward, blocks, kLineThreads, 0, stream, job_of(request));
     return;
@@ -157,13 +162,6 @@ void rmsnorm_forward_cuda(const RmsnormForwardRequest &request, void *stream) {
   const CenteredVectors vectors = {line_of_vector(request.weight), line_of_vector(request.bias),
                                    static_cast<float *>(request.mean)};
   LPT_LAUNCH(layernorm_forward, blocks, kLineThreads, 0, stream, job_of(request), vectors);
-}
-
-void rmsnorm_sum_cuda(const RmsnormSumRequest &request, void *stream) {
-  const int64_t rows = request.norm.input.rows;
-  if (rows == 0) return;
-  LPT_LAUNCH(rmsnorm_sum, blocks_of_rows(rows), kLineThreads, 0, stream, job_of(request.norm),
-             lines_of(request.residual), lines_of(request.branch));
 }
 
 }  // namespace lpt

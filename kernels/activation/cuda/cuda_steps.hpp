@@ -16,13 +16,6 @@ struct SmoothingRequest {
   uint8_t *factors;  // output
 };
 
-// Computes norm.input = residual + branch, added in f32 and rounded once to its format, then the norm of it, with the bits of
-// two calls. The sum may overwrite residual or branch.
-struct RmsnormSumRequest {
-  MatrixView residual, branch;
-  RmsnormForwardRequest norm;
-};
-
 // Computes sums[p · columns + c] = Σ dy · (x · r) over the rows of part p, for parts of `part_rows` rows. Bounded: the product
 // with r is rounded to f32, the sum is computed in f64. With a mean m, x - m replaces x; with is_of_bias: Σ dy.
 struct GradientPartsRequest {
@@ -88,7 +81,6 @@ struct LossFactorsRequest {
 };
 
 std::span<const KernelEntry<SmoothingRequest>> smoothing_device_kernels();
-std::span<const KernelEntry<RmsnormSumRequest>> rmsnorm_sum_device_kernels();
 std::span<const KernelEntry<GradientPartsRequest>> gradient_parts_device_kernels();
 std::span<const KernelEntry<GradientSumRequest>> gradient_sum_device_kernels();
 std::span<const KernelEntry<PlacesRequest>> places_device_kernels();
@@ -97,7 +89,6 @@ std::span<const KernelEntry<LossesRequest>> losses_device_kernels();
 std::span<const KernelEntry<LossFactorsRequest>> loss_factors_device_kernels();
 
 void smoothing_cuda(const SmoothingRequest &request, void *stream);
-void rmsnorm_sum_cuda(const RmsnormSumRequest &request, void *stream);
 void gradient_parts_cuda(const GradientPartsRequest &request, void *stream);
 void gradient_sum_cuda(const GradientSumRequest &request, void *stream);
 void places_cuda(const PlacesRequest &request, void *stream);

@@ -24,12 +24,9 @@ const char *unsupported_swiglu_backward(const SwigluBackwardRequest &r) {
 }
 
 const char *unsupported_rmsnorm_forward(const RmsnormForwardRequest &r) {
-  return r.is_f64 ? "takes weights of f32 only" : unsupported_views({&r.input, &r.output});
-}
-
-const char *unsupported_rmsnorm_sum(const RmsnormSumRequest &r) {
-  if (const char *why = unsupported_rmsnorm_forward(r.norm)) return why;
-  return unsupported_views({&r.residual, &r.branch});
+  if (r.is_f64) return "takes weights of f32 only";
+  if (const char *why = unsupported_views({&r.input, &r.output})) return why;
+  return r.has_residual() ? unsupported_views({&r.residual, &r.branch}) : nullptr;
 }
 
 const char *unsupported_rmsnorm_backward(const RmsnormBackwardRequest &r) {
@@ -87,8 +84,6 @@ constexpr KernelEntry<RmsnormForwardRequest> kRmsnormForward[] = {
     {"rmsnorm_forward_cuda", 80, unsupported_rmsnorm_forward, rmsnorm_forward_cuda}};
 constexpr KernelEntry<RmsnormBackwardRequest> kRmsnormBackward[] = {
     {"rmsnorm_backward_cuda", 80, unsupported_rmsnorm_backward, rmsnorm_backward_cuda}};
-constexpr KernelEntry<RmsnormSumRequest> kRmsnormSum[] = {
-    {"rmsnorm_sum_cuda", 80, unsupported_rmsnorm_sum, rmsnorm_sum_cuda}};
 constexpr KernelEntry<CrossEntropySumsRequest> kCrossEntropySums[] = {
     {"cross_entropy_sums_cuda", 80, unsupported_cross_entropy_sums, cross_entropy_sums_cuda}};
 constexpr KernelEntry<CrossEntropyGradientRequest> kCrossEntropyGradient[] = {
@@ -120,7 +115,6 @@ std::span<const KernelEntry<SwigluForwardRequest>> swiglu_forward_device_kernels
 std::span<const KernelEntry<SwigluBackwardRequest>> swiglu_backward_device_kernels() { return kSwigluBackward; }
 std::span<const KernelEntry<RmsnormForwardRequest>> rmsnorm_forward_device_kernels() { return kRmsnormForward; }
 std::span<const KernelEntry<RmsnormBackwardRequest>> rmsnorm_backward_device_kernels() { return kRmsnormBackward; }
-std::span<const KernelEntry<RmsnormSumRequest>> rmsnorm_sum_device_kernels() { return kRmsnormSum; }
 std::span<const KernelEntry<SmoothingRequest>> smoothing_device_kernels() { return kSmoothing; }
 std::span<const KernelEntry<GradientPartsRequest>> gradient_parts_device_kernels() { return kGradientParts; }
 std::span<const KernelEntry<GradientSumRequest>> gradient_sum_device_kernels() { return kGradientSum; }
