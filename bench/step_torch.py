@@ -21,6 +21,16 @@ def rotate(x, cosine, sine):
     return torch.cat((first * cosine - second * sine, second * cosine + first * sine), dim=-1).to(x.dtype)
 
 
+class RMSNorm(nn.RMSNorm):
+    """With residual: the norm of residual + x, and residual + x."""
+
+    def forward(self, x, residual=None):
+        if residual is None:
+            return super().forward(x)
+        total = residual + x
+        return super().forward(total), total
+
+
 def swiglu(gate_up):
     gate, up = gate_up.chunk(2, dim=-1)
     return functional.silu(gate) * up
@@ -32,7 +42,7 @@ def angles_of(positions, half):
 
 
 # The parts that lpt.torch replaces. Its linear layers are those of a converted model.
-TORCH = types.SimpleNamespace(norm=nn.RMSNorm, attend=functional.scaled_dot_product_attention, loss=functional.cross_entropy,
+TORCH = types.SimpleNamespace(norm=RMSNorm, attend=functional.scaled_dot_product_attention, loss=functional.cross_entropy,
                               swiglu=swiglu, rotate=rotate, angles=angles_of,
                               optimizer=torch.optim.AdamW)
 
@@ -63,9 +73,11 @@ class Block(nn.Module):
         attended = self.parts.attend(query, key, value, is_causal=True)
         return self.output(attended.transpose(1, 2).reshape(batch, positions, width))
 
-    def forward(self, x, angles):
-        x = x + self.attend(self.attention_norm(x), angles)
-        return x + self.down(self.parts.swiglu(self.gate_up(self.mlp_norm(x))))
+    def forward(self, x, branch, angles):
+        """Returns the residual stream before the last branch, and that branch."""
+        normed, x = (self.attention_norm(x), x) if branch is None else self.attention_norm(branch, x)
+        normed, x = self.mlp_norm(self.attend(normed, angles), x)
+        return x, self.down(self.parts.swiglu(self.gate_up(normed)))
 
 
 class Model(nn.Module):
@@ -81,10 +93,10 @@ class Model(nn.Module):
             self.register_buffer(name, buffer)
 
     def forward(self, inputs, targets):
-        x, angles = self.embedding(inputs), tuple(self.buffers(recurse=False))
+        x, branch, angles = self.embedding(inputs), None, tuple(self.buffers(recurse=False))
         for block in self.blocks:
-            x = block(x, angles)
-        logits = self.head(self.norm(x))
+            x, branch = block(x, branch, angles)
+        logits = self.head(self.norm(branch, x)[0])
         return self.parts.loss(logits.float().flatten(0, 1), targets.flatten())
 
 

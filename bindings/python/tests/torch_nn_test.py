@@ -82,6 +82,42 @@ class Norms(Base):
         with self.assertRaisesRegex(RuntimeError, r"input has the shape \(4, 47\)"):
             lpt.torch.RMSNorm(48)(x[:, 1:])
 
+    def test_a_residual_is_added_in_the_same_pass(self):
+        def fused(x, residual, weight):
+            layer = lpt.torch.RMSNorm(48, eps=1e-5)
+            return torch.cat(torch.func.functional_call(layer, {"weight": weight}, (x, residual)))
+
+        def apart(x, residual, weight):
+            total = x + residual
+            return torch.cat([functional.rms_norm(total, (48,), weight, 1e-5), total])
+        x, residual, weight = draw(5, 48), draw(5, 48, seed=2), draw(48, seed=3)
+        self.check(fused, apart, x, residual, weight, factor=64)
+        self.gradcheck(fused, x, residual, weight)
+        layer = lpt.torch.RMSNorm(48, eps=1e-5)
+        for one, other in ((torch.bfloat16, torch.float32), (torch.float32, torch.bfloat16), (torch.bfloat16, torch.float16),
+                           (torch.float64, torch.bfloat16), (torch.float32, torch.float64)):
+            wide = torch.promote_types(one, other)
+            x, residual = draw(3, 4, 48, dtype=one), draw(4, 3, 48, seed=2, dtype=other)
+            inputs = [x.detach().requires_grad_(), residual.detach().transpose(0, 1).requires_grad_()]
+            slopes = [draw(3, 4, 48, seed=4 + i).detach().to(wide) for i in range(2)]
+            results = layer(*inputs)
+            total = inputs[0].to(wide) + inputs[1].to(wide)
+            for found, expected in zip(results, (layer(total), total)):
+                self.assertEqual(wide, found.dtype)
+                self.assertTrue(torch.equal(found, expected))
+            expected = torch.autograd.grad((layer(total), total), [*inputs, layer.weight], slopes)
+            self.assertTrue(all(map(torch.equal, torch.autograd.grad(results, [*inputs, layer.weight], slopes, retain_graph=True),
+                                    expected)))
+            for place in range(2):  # a gradient of one of the results only
+                expected = torch.autograd.grad((layer(total), total)[place], inputs, slopes[place], retain_graph=True)
+                found = torch.autograd.grad(results[place], inputs, slopes[place], retain_graph=True)
+                self.assertTrue(all(map(torch.equal, found, expected)))
+        self.assertEqual((0, 48), layer(draw(0, 48), draw(0, 48))[1].shape)
+        with self.assertRaisesRegex(RuntimeError, r"residual has the shape \(48,\): expected \(3, 48\), the shape of x"):
+            layer(draw(3, 48), draw(48))
+        with self.assertRaisesRegex(TypeError, "residual is torch.int64"):
+            layer(draw(3, 48), torch.ones(3, 48, dtype=torch.int64))
+
     def test_strides_and_empty_batches(self):
         for layer in (lpt.torch.RMSNorm(8), lpt.torch.LayerNorm(8)):
             x = draw(8, 6)
@@ -274,6 +310,7 @@ class Compile(unittest.TestCase):
     def test_operators_pass_the_checks_of_torch(self):
         operators, targets = torch.ops.lpt, torch.tensor([1, 2, 3])
         for operator, arguments in ((operators.rms_norm, (draw(3, 8), draw(8), 1e-5)),
+                                    (operators.rms_norm_sum, (draw(3, 8, dtype=torch.bfloat16), draw(3, 8), draw(8), 1e-5)),
                                     (operators.layer_norm, (draw(3, 8), draw(8), draw(8), 1e-5)),
                                     (operators.swiglu, (draw(3, 8), draw(3, 8))),
                                     (operators.swiglu_halves, (draw(3, 8),)),

@@ -79,7 +79,7 @@ def _define_gradients(name: str, gradients: Callable[..., Any], setup_context: C
         def backward(ctx: Any, *given: Any) -> Any:
             if torch.is_grad_enabled():
                 raise NotImplementedError(f"{name} has no second derivative: expected a backward pass without create_graph")
-            if given[0] is None:  # the only output that may have a gradient
+            if all(one is None for one in given):
                 return (None,) * len(ctx.needs_input_grad)
             return gradients(ctx, *given)
 

@@ -1,7 +1,7 @@
 """RMSNorm, LayerNorm and SwiGLU as operators and modules."""
 from __future__ import annotations
 
-from typing import Any, Optional, Sequence, Tuple
+from typing import Any, Optional, Sequence, Tuple, Union, overload
 
 import torch
 
@@ -35,22 +35,6 @@ def _rms_norm(x: _Tensor, weight: _Tensor, eps: float) -> _Two:
     return output, inverse
 
 
-def _rms_backward_fake(gradient: _Tensor, x: _Tensor, weight: _Tensor, inverse: _Tensor, eps: float) -> _Two:
-    return dense_of(x), x.new_zeros(x.shape[-1], dtype=sums_dtype(x))
-
-
-def _rms_backward(gradient: _Tensor, x: _Tensor, weight: _Tensor, inverse: _Tensor, eps: float) -> _Two:
-    (dx, dw), matrix, output_gradient = _rms_backward_fake(gradient, x, weight, inverse, eps), rows_of(x), rows_of(gradient)
-    rows, columns = matrix.shape
-    if rows:
-        context, gain, options = handle_of(None), _vector(weight, sums_dtype(x)), capi.lpt_rmsnorm_options()
-        options.epsilon = eps
-        capi.lpt_rmsnorm_backward(context, wrap(context, matrix), wrap_dense(context, gain, 1, columns),
-                                  wrap_dense(context, inverse, 1, rows), wrap(context, output_gradient), options,
-                                  wrap_dense(context, dx, rows, columns), wrap_dense(context, dw, 1, columns))
-    return dx, dw
-
-
 def _rms_setup(ctx: Any, inputs: Any, output: Any) -> None:
     x, weight, ctx.eps = inputs
     ctx.save_for_backward(x, weight, output[1])
@@ -58,8 +42,64 @@ def _rms_setup(ctx: Any, inputs: Any, output: Any) -> None:
 
 
 def _rms_gradients(ctx: Any, gradient: Any, _: Any) -> Any:
-    x, weight, inverse = ctx.saved_tensors
-    return *torch.ops.lpt.rms_norm_backward.default(gradient, x, weight, inverse, ctx.eps), None
+    return *torch.ops.lpt.rms_norm_backward.default(gradient, *ctx.saved_tensors, ctx.eps, None), None
+
+
+def _sum_fake(x: _Tensor, residual: _Tensor, weight: _Tensor, eps: float) -> _Three:
+    if x.shape != residual.shape:
+        raise RuntimeError(f"residual has the shape {tuple(residual.shape)}: expected {tuple(x.shape)}, the shape of x")
+    total = x.new_empty(x.shape, dtype=torch.promote_types(x.dtype, residual.dtype))
+    return dense_of(total), total, total.new_empty(x.numel() // x.shape[-1], dtype=sums_dtype(total))
+
+
+def _rms_norm_sum(x: _Tensor, residual: _Tensor, weight: _Tensor, eps: float) -> _Three:
+    check_float(x, "x")
+    check_float(residual, "residual")
+    output, total, inverse = _sum_fake(x, residual, weight, eps)
+    if total.numel():
+        # The library widens x to float32.
+        branch, stream = rows_of(x if total.dtype == torch.float32 else x.to(total.dtype)), rows_of(residual.to(total.dtype))
+        context, gain, options = handle_of(None), _vector(weight, sums_dtype(total)), capi.lpt_rmsnorm_options()
+        (rows, columns), options.epsilon = branch.shape, eps
+        capi.lpt_rmsnorm_forward_sum(context, wrap(context, stream), wrap(context, branch), wrap_dense(context, gain, 1, columns),
+                                     options, wrap_dense(context, total, rows, columns),
+                                     wrap_dense(context, output, rows, columns), wrap_dense(context, inverse, 1, rows))
+    return output, total, inverse
+
+
+def _sum_setup(ctx: Any, inputs: Any, output: Any) -> None:
+    _, _, weight, ctx.eps = inputs
+    ctx.save_for_backward(output[1], weight, output[2])
+    ctx.mark_non_differentiable(output[2])
+
+
+def _sum_gradients(ctx: Any, gradient: Any, sum_gradient: Any, _: Any) -> Any:
+    if gradient is None:
+        return sum_gradient, sum_gradient, None, None
+    dx, dw = torch.ops.lpt.rms_norm_backward.default(gradient, *ctx.saved_tensors, ctx.eps, sum_gradient)
+    return dx, dx, dw, None  # torch casts them
+
+
+def _rms_backward_fake(gradient: _Tensor, x: _Tensor, weight: _Tensor, inverse: _Tensor, eps: float,
+                       residual_gradient: Optional[_Tensor]) -> _Two:
+    return dense_of(x), x.new_zeros(x.shape[-1], dtype=sums_dtype(x))
+
+
+def _rms_backward(gradient: _Tensor, x: _Tensor, weight: _Tensor, inverse: _Tensor, eps: float,
+                  residual_gradient: Optional[_Tensor]) -> _Two:
+    dx, dw = _rms_backward_fake(gradient, x, weight, inverse, eps, residual_gradient)
+    matrix, output_gradient = rows_of(x), rows_of(gradient)
+    rows, columns = matrix.shape
+    if rows:
+        context, gain, options = handle_of(None), _vector(weight, sums_dtype(x)), capi.lpt_rmsnorm_options()
+        options.epsilon = eps
+        if residual_gradient is not None:
+            addend = rows_of(residual_gradient)
+            options.residual_gradient = wrapped = wrap(context, addend)  # the options borrow it
+        capi.lpt_rmsnorm_backward(context, wrap(context, matrix), wrap_dense(context, gain, 1, columns),
+                                  wrap_dense(context, inverse, 1, rows), wrap(context, output_gradient), options,
+                                  wrap_dense(context, dx, rows, columns), wrap_dense(context, dw, 1, columns))
+    return dx, dw
 
 
 def _layer_fake(x: _Tensor, weight: Optional[_Tensor], bias: Optional[_Tensor], eps: float) -> _Three:
@@ -180,8 +220,10 @@ def _swiglu_gradients(ctx: Any, gradient: Any) -> Any:
 
 
 define("rms_norm(Tensor x, Tensor weight, float eps) -> (Tensor, Tensor)", _rms_norm, _rms_fake, _rms_gradients, _rms_setup)
-define("rms_norm_backward(Tensor gradient, Tensor x, Tensor weight, Tensor inverse, float eps) -> (Tensor, Tensor)",
-       _rms_backward, _rms_backward_fake)
+define("rms_norm_sum(Tensor x, Tensor residual, Tensor weight, float eps) -> (Tensor, Tensor, Tensor)", _rms_norm_sum, _sum_fake,
+       _sum_gradients, _sum_setup)
+define("rms_norm_backward(Tensor gradient, Tensor x, Tensor weight, Tensor inverse, float eps, Tensor? residual_gradient) -> "
+       "(Tensor, Tensor)", _rms_backward, _rms_backward_fake)
 define("layer_norm(Tensor x, Tensor? weight, Tensor? bias, float eps) -> (Tensor, Tensor, Tensor)", _layer_norm, _layer_fake,
        _layer_gradients, _layer_setup)
 define("layer_norm_backward(Tensor gradient, Tensor x, Tensor? weight, Tensor mean, Tensor inverse) -> (Tensor, Tensor, Tensor)",
@@ -199,13 +241,26 @@ def _check_columns(input: _Tensor, normalized_shape: Tuple[int, ...]) -> None:
 
 
 class RMSNorm(torch.nn.RMSNorm):
-    """torch.nn.RMSNorm over the last axis, with sums in f32, or in f64 for float64."""
+    """torch.nn.RMSNorm over the last axis, with sums in f32, or in f64 for float64.
 
-    def forward(self, x: _Tensor) -> _Tensor:
+    With `residual` the result is the norm of residual + x, and residual + x, which are computed in one pass.
+    """
+
+    @overload
+    def forward(self, x: _Tensor) -> _Tensor: ...
+
+    @overload
+    def forward(self, x: _Tensor, residual: _Tensor) -> _Two: ...
+
+    def forward(self, x: _Tensor, residual: Optional[_Tensor] = None) -> Union[_Tensor, _Two]:
         _check_columns(x, self.normalized_shape)
-        eps = torch.finfo(x.dtype).eps if self.eps is None else self.eps
+        dtype = x.dtype if residual is None else torch.promote_types(x.dtype, residual.dtype)
+        eps = torch.finfo(dtype).eps if self.eps is None else self.eps
         weight = x.new_ones(x.shape[-1]) if self.weight is None else self.weight
-        return torch.ops.lpt.rms_norm.default(x, weight, eps)[0]
+        if residual is None:
+            return torch.ops.lpt.rms_norm.default(x, weight, eps)[0]
+        output, total, _ = torch.ops.lpt.rms_norm_sum.default(x, residual, weight, eps)
+        return output, total
 
 
 class LayerNorm(torch.nn.LayerNorm):
