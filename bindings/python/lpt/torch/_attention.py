@@ -9,7 +9,7 @@ from .. import capi
 from .._context import constant, handle_of
 from .._nn import attention, attention_backward
 from .._nn import rotary as rotate
-from .._tensor import read
+from .._tensor import _shared, read
 from ._memory import check_float, define, dense_of, rows_of, sums_dtype, wrap, wrap_dense
 
 _Tensor = torch.Tensor
@@ -116,7 +116,9 @@ def _rotary(x: _Tensor, frequencies: _Tensor, positions: Optional[_Tensor], firs
             ) -> _Tensor:
     check_float(x, "x")
     output = _ordered_like(x)
-    rotate(_adjacent(x), frequencies, positions=positions, first_position=first, layout=layout, scale=scale, inverse=inverse, out=output)
+    # Without a copy of heads that are views of one projection.
+    rotate(_shared(_adjacent(x)), frequencies, positions=positions, first_position=first, layout=layout, scale=scale,
+           inverse=inverse, out=output)
     return output
 
 
