@@ -223,16 +223,14 @@ def attention(query: Any, key: Any, value: Any, *, log_sum_exp: Any = None, out:
 
 @takes(capi.lpt_attention_options)
 def attention_backward(query: Any, key: Any, value: Any, output_gradient: Any, *, output: Any = None, log_sum_exp: Any = None,
-                       out: Any = None, context: Optional[Context] = None, **given: Unpack[AttentionOptions]
-                       ) -> Tuple[Tensor, Tensor, Tensor]:
-    """Return the gradients of query, key and value (lpt_attention_backward()); out: three tensors that get them.
+                       context: Optional[Context] = None, **given: Unpack[AttentionOptions]) -> Tuple[Tensor, Tensor, Tensor]:
+    """Return the gradients of query, key and value (lpt_attention_backward()).
 
     output and log_sum_exp, both or neither: the results of attention(), which are computed again otherwise.
     """
     keep: List[Any] = []
     inputs = [_shared(one) for one in (query, key, value)]
-    results = [empty(one.shape, _result_format(one), context=context) for one in inputs] if out is None else map(written, out)
-    for_query, for_key, for_value = results
+    for_query, for_key, for_value = [empty(one.shape, _result_format(one), context=context) for one in inputs]
     capi.lpt_attention_backward(handle_of(context), *inputs, _shared(output_gradient),
                                 _attention_options(given, log_sum_exp, output, keep), for_query, for_key, for_value)
     return for_query, for_key, for_value

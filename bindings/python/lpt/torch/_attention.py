@@ -1,16 +1,15 @@
 """Scaled dot-product attention, rotary positions and the cross-entropy loss as operators."""
 from __future__ import annotations
 
-from typing import Any, Optional, Tuple
+from typing import Any, List, Optional, Tuple
 
 import torch
 
 from .. import capi
 from .._context import constant, handle_of
-from .._nn import attention, attention_backward
-from .._nn import rotary as rotate
-from .._tensor import _shared, read
-from ._memory import check_float, define, dense_of, rows_of, sums_dtype, wrap, wrap_dense
+from .._ops import _indices_of
+from .._tensor import read
+from ._memory import check_float, define, dense_of, rows_of, sums_dtype, wrap, wrap_axes, wrap_dense
 
 _Tensor = torch.Tensor
 
@@ -36,13 +35,27 @@ def _attention_fake(query: _Tensor, key: _Tensor, value: _Tensor, mask: Optional
     return output, query.new_empty(query.shape[:-1], dtype=sums_dtype(query))
 
 
+def _attention_options(mask: Optional[_Tensor], causal: bool, scale: float, sums: _Tensor, output: Optional[_Tensor],
+                       keep: List[Any]) -> Any:
+    """Return options that borrow the tensors; their wrappers are appended to keep."""
+    options = capi.lpt_attention_options()
+    options.is_causal, options.scale = int(causal), scale
+    for name, tensor in (("mask", mask), ("log_sum_exp", sums), ("output", output)):
+        if tensor is not None:
+            keep.append(wrap_axes(tensor))
+            setattr(options, name, keep[-1])
+    return options
+
+
 def _attention(query: _Tensor, key: _Tensor, value: _Tensor, mask: Optional[_Tensor], causal: bool, scale: float
                ) -> Tuple[_Tensor, _Tensor]:
     for tensor, name in ((query, "query"), (key, "key"), (value, "value")):
         check_float(tensor, name)
     output, sums = _attention_fake(query, key, value, mask, causal, scale)
-    attention(_adjacent(query), _adjacent(key), _adjacent(value), mask=mask, causal=causal, scale=scale, log_sum_exp=sums,
-              out=output)
+    keep: List[Any] = [_adjacent(one) for one in (query, key, value)]
+    inputs = list(map(wrap_axes, keep))
+    capi.lpt_attention_forward(handle_of(None), *inputs, _attention_options(mask, causal, scale, sums, None, keep),
+                               wrap_axes(output))
     return output, sums
 
 
@@ -54,8 +67,10 @@ def _attention_backward_fake(gradient: _Tensor, query: _Tensor, key: _Tensor, va
 def _attention_backward(gradient: _Tensor, query: _Tensor, key: _Tensor, value: _Tensor, output: _Tensor, sums: _Tensor,
                         mask: Optional[_Tensor], causal: bool, scale: float) -> Tuple[_Tensor, _Tensor, _Tensor]:
     results = _attention_backward_fake(gradient, query, key, value, output, sums, mask, causal, scale)
-    attention_backward(_adjacent(query), _adjacent(key), _adjacent(value), _adjacent(gradient), mask=mask, causal=causal,
-                       scale=scale, output=output, log_sum_exp=sums, out=results)
+    keep: List[Any] = [_adjacent(one) for one in (query, key, value, gradient)]
+    inputs = list(map(wrap_axes, keep))
+    capi.lpt_attention_backward(handle_of(None), *inputs, _attention_options(mask, causal, scale, sums, output, keep),
+                                *map(wrap_axes, results))
     return results
 
 
@@ -115,10 +130,12 @@ def _rotary_fake(x: _Tensor, frequencies: _Tensor, positions: Optional[_Tensor],
 def _rotary(x: _Tensor, frequencies: _Tensor, positions: Optional[_Tensor], first: int, layout: str, scale: float, inverse: bool
             ) -> _Tensor:
     check_float(x, "x")
-    output = _ordered_like(x)
-    # Without a copy of heads that are views of one projection.
-    rotate(_shared(_adjacent(x)), frequencies, positions=positions, first_position=first, layout=layout, scale=scale,
-           inverse=inverse, out=output)
+    output, source, vector, options = _ordered_like(x), _adjacent(x), frequencies.contiguous(), capi.lpt_rotary_options()
+    options.layout = constant("LPT_ROTARY_LAYOUT_", layout, "layout")
+    options.first_position, options.scale, options.is_inverse = first, scale, int(inverse)
+    if positions is not None:
+        options.positions = wrapped = _indices_of(positions, "positions")  # the options borrow it
+    capi.lpt_rotary(handle_of(None), wrap_axes(source), wrap_axes(vector), options, wrap_axes(output))
     return output
 
 

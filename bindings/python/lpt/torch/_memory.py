@@ -127,3 +127,8 @@ def wrap(context: object, matrix: torch.Tensor) -> capi.lpt_tensor:
 def wrap_dense(context: object, tensor: torch.Tensor, rows: int, columns: int) -> capi.lpt_tensor:
     """Wrap the first rows · columns elements of a dense tensor, which has at least as many. The caller keeps it alive."""
     return _wrap(context, FORMATS[tensor.dtype], tensor.data_ptr(), rows, columns, columns)
+
+
+def wrap_axes(tensor: torch.Tensor) -> capi.lpt_tensor:
+    """Wrap the memory of a tensor with any strides. The caller keeps it alive."""
+    return capi.tensor_at(tensor.data_ptr(), FORMATS[tensor.dtype], tensor.shape, tensor.stride())
