@@ -49,7 +49,7 @@ class Rotation {
   }
 
  private:
-  // Rotates each `width` columns, which every row has.
+  // Rotates each part of `width` columns.
   SharedTensor rotated(const SharedTensor &matrix, int64_t width) const {
     const int64_t rows = lpt_tensor_extent(matrix.get(), 0), columns = lpt_tensor_extent(matrix.get(), 1);
     SharedTensor result = make_matrix(context_, LPT_FORMAT_F32, rows, columns);
@@ -63,7 +63,7 @@ class Rotation {
     return result;
   }
 
-  // Rotates each `width` outputs of a layer.
+  // Rotates each part of `width` outputs of a layer.
   void rotate_rows(LayerWeights &layer, Projection projection, int64_t width) const {
     SharedTensor &matrix = layer.matrices[projection];
     matrix = transposed(rotated(transposed(matrix), width));

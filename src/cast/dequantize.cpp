@@ -39,7 +39,9 @@ Status widen_matrix(Context &context, const MatrixView &source, const MatrixView
   if (is_check_only) return {};
   if (!is_on_cpu(context)) return queue_copy(context, source, target);
   const ProfileScope measure(context, "copy", "copy_any", 2 * view_bytes(source));
-  copy_matrix(source, target);
+  parallel_parts(context, source.rows, source.columns, [&](int64_t begin, int64_t count) {
+    copy_matrix(cut_rows(source, begin, count), cut_rows(target, begin, count));
+  });
   return {};
 }
 
