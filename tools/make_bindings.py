@@ -10,9 +10,11 @@ Usage: make_bindings.py write|check [ROOT]
   bindings/rust/lpt-sys/tests/bindgen.rs comparison with declarations from bindgen
   bindings/rust/lpt/src/kinds.rs         types of enumerations
   bindings/csharp/Lpt/Kinds.cs           enumerations
-  bindings/csharp/Lpt/Structs.cs         structs, and the defaults of option structs
+  bindings/csharp/Lpt/Structs.cs         members of structs
+  bindings/csharp/Lpt/Defaults.cs        defaults of option structs
   bindings/csharp/Lpt/Handles.cs         opaque types as SafeHandles
-  bindings/csharp/Lpt/Native.cs          functions
+  bindings/csharp/Lpt/Native.cs          functions for .NET 7 and later
+  bindings/csharp/Lpt/Native.DllImport.cs  functions for other runtimes
   bindings/julia/LPT/src/lib/*.jl        constants and their types, structs, functions
 """
 import difflib
@@ -237,17 +239,22 @@ def csharp_kinds(header):
 
 def csharp_structs(header):
     lines = csharp_file("Structs", "System", "System.Runtime.InteropServices")
-    with_defaults = {struct.name for struct in defaults(header)}
     for struct in header.structs:
-        name = pascal(struct.name)
         lines += [f"    /// <summary>{escaped(struct.brief)}</summary>", "    [StructLayout(LayoutKind.Sequential)]",
-                  f"    public unsafe struct {name}", "    {"]
+                  f"    public unsafe partial struct {pascal(struct.name)}", "    {"]
         lines += [f"        {csharp_member(header, member)}" for member in struct.members]
-        if struct.name in with_defaults:
-            lines += ["", "        /// <summary>Returns the defaults of the library.</summary>",
-                      f"        public static {name} Default() {{ var value = default({name}); "
-                      f'Text.Initialize("{struct.name}", &value, sizeof({name})); return value; }}']
         lines += ["    }", ""]
+    return lines[:-1] + ["}"]
+
+
+def csharp_defaults(header):
+    lines = csharp_file("Defaults of structs")
+    for struct in defaults(header):
+        name = pascal(struct.name)
+        lines += [f"    public unsafe partial struct {name}", "    {",
+                  "        /// <summary>Returns the defaults of the library.</summary>",
+                  f"        public static {name} Default() {{ var value = default({name}); "
+                  f'Text.Initialize("{struct.name}", &value, sizeof({name})); return value; }}', "    }", ""]
     return lines[:-1] + ["}"]
 
 
@@ -263,16 +270,22 @@ def csharp_handles(header):
     return lines[:-1] + ["}"]
 
 
-def csharp_native(header):
+def csharp_native_file(header, condition, members, declaration):
     lines = csharp_file("Functions", "System", "System.Runtime.InteropServices")
     lines += ["    /// <summary>The functions of lpt.h. All arguments are numbers, pointers, or handles.</summary>",
-              "    public static unsafe partial class Native", "    {", '        internal const string Library = "lpt";', "",
-              "#if NET7_0_OR_GREATER"]
-    lines += [f"        [LibraryImport(Library)] public static partial {text}" for _, text in csharp_functions(header)]
-    lines += ["#else"]
-    lines += [f"        [DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern {text}"
-              for _, text in csharp_functions(header)]
+              "    public static unsafe partial class Native", "    {", *members, condition]
+    lines += [f"        {declaration} {text}" for _, text in csharp_functions(header)]
     return lines + ["#endif", "    }", "}"]
+
+
+def csharp_native(header):
+    return csharp_native_file(header, "#if NET7_0_OR_GREATER", ['        internal const string Library = "lpt";', ""],
+                              "[LibraryImport(Library)] public static partial")
+
+
+def csharp_dll_import(header):
+    return csharp_native_file(header, "#if !NET7_0_OR_GREATER", [],
+                              "[DllImport(Library, CallingConvention = CallingConvention.Cdecl)] public static extern")
 
 
 def escaped(text):
@@ -358,8 +371,10 @@ FILES = {
     "bindings/rust/lpt/src/kinds.rs": rust_kinds,
     "bindings/csharp/Lpt/Kinds.cs": csharp_kinds,
     "bindings/csharp/Lpt/Structs.cs": csharp_structs,
+    "bindings/csharp/Lpt/Defaults.cs": csharp_defaults,
     "bindings/csharp/Lpt/Handles.cs": csharp_handles,
     "bindings/csharp/Lpt/Native.cs": csharp_native,
+    "bindings/csharp/Lpt/Native.DllImport.cs": csharp_dll_import,
     "bindings/julia/LPT/src/lib/kinds.jl": julia_kinds,
     "bindings/julia/LPT/src/lib/structs.jl": julia_struct_types,
     "bindings/julia/LPT/src/lib/functions.jl": julia_functions,
